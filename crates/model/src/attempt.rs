@@ -1,0 +1,41 @@
+//! An attempt: one try, on a branch of its own, in a worktree of its own.
+
+use std::path::PathBuf;
+
+use crate::{AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time};
+
+/// One try at a task by one agent. Without a task it is what the wire calls an execution run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    pub id: AttemptId,
+    pub project: ProjectId,
+    pub task: Option<TaskId>,
+    pub profile: ProfileId,
+    pub state: AttemptState,
+    /// Why the state is what it is, in a sentence, when there is something to say.
+    pub reason: Option<String>,
+    pub branch: String,
+    pub target_branch: String,
+    /// The commit the branch started from.
+    pub base_commit: String,
+    pub worktree: PathBuf,
+    pub worktree_deleted: bool,
+    /// The agent's own conversation id, once it is known.
+    pub session: Option<String>,
+    /// What the agent was first told.
+    pub prompt: String,
+    pub usage: Usage,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+/// What an attempt has used so far, where the agent tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    pub input_tokens: Option<i64>,
+    pub output_tokens: Option<i64>,
+    pub cache_creation_tokens: Option<i64>,
+    pub cache_read_tokens: Option<i64>,
+    /// Millionths of a US dollar.
+    pub cost_micros: Option<i64>,
+}

@@ -1,0 +1,28 @@
+//! The nouns of Forge: ids, entities, and the state machine that moves them.
+//!
+//! Nothing here does IO: no tokio, no SQL, no clock. A function that needs the time is given it.
+
+mod ask;
+mod attempt;
+pub mod entry;
+mod event;
+mod id;
+mod profile;
+mod project;
+mod run;
+pub mod slug;
+pub mod state;
+mod task;
+mod time;
+
+pub use ask::{Answer, Ask, AskKind, AskState};
+pub use attempt::{Attempt, Usage};
+pub use entry::Entry;
+pub use event::{Event, Noun, Op};
+pub use id::{AskId, AttemptId, IdError, ProjectId, RunId, TaskId};
+pub use profile::{ProfileId, ProfileIdError};
+pub use project::Project;
+pub use run::{Run, RunKind};
+pub use state::{AttemptState, Refused, RunState, TaskStatus};
+pub use task::Task;
+pub use time::Time;

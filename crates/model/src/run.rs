@@ -1,0 +1,41 @@
+//! A run: one supervised process of an attempt.
+
+use crate::state::named;
+use crate::{AttemptId, ProfileId, RunId, RunState, Time};
+
+/// One supervised process of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub id: RunId,
+    pub attempt: AttemptId,
+    pub kind: RunKind,
+    pub state: RunState,
+    pub profile: ProfileId,
+    /// What the agent was told, or the script that was run.
+    pub prompt: String,
+    /// The agent's conversation that this run resumed.
+    pub resumed_session: Option<String>,
+    pub before_head: Option<String>,
+    pub after_head: Option<String>,
+    pub exit_code: Option<i64>,
+    /// The signal that ended the process.
+    pub signal: Option<i64>,
+    /// Why it ended as it did, in a sentence, when there is something to say.
+    pub reason: Option<String>,
+    /// Left out of the history after a retry.
+    pub dropped: bool,
+    pub started_at: Time,
+    pub completed_at: Option<Time>,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+named! {
+    /// What a run is for.
+    RunKind {
+        Setup = "setup",
+        Agent = "agent",
+        Cleanup = "cleanup",
+        DevServer = "dev_server",
+    }
+}
