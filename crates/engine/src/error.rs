@@ -1,0 +1,98 @@
+//! One error for every verb: what kind it is, and a sentence a person can act on.
+//!
+//! Leaf errors become this type at the edge of a verb; the server and the command line turn the kind into a
+//! status or an exit code and print the sentence as it is.
+
+use std::fmt;
+
+/// The answer of a verb.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The thing that was named is not there.
+    NotFound,
+    /// What was asked for cannot be right; asking again will not help.
+    Invalid,
+    /// What was asked for does not fit the state things are in.
+    Conflict,
+    /// Something outside is missing or full; asking again later may help.
+    Unavailable,
+    /// Forge itself is at fault.
+    Internal,
+}
+
+/// Why a verb was not done.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    code: Option<&'static str>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), code: None, source: None }
+    }
+
+    /// The thing that was named is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+
+    /// What was asked for cannot be right.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    /// What was asked for does not fit the state things are in.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    /// Something outside is missing or full.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unavailable, message)
+    }
+
+    /// Forge itself is at fault.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    /// Adds a code that programs can tell apart.
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// Keeps the error this one was made from.
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// A code that programs can tell apart, where there is one.
+    pub fn code(&self) -> Option<&'static str> {
+        self.code
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}

@@ -1,0 +1,43 @@
+//! What people look at: things of the store together with what follows from them.
+
+use forge_model::{Attempt, RunState, Task};
+
+/// A task and what its attempts say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskView {
+    pub task: Task,
+    pub has_in_progress_attempt: bool,
+    pub has_merged_attempt: bool,
+    /// The newest run is failed, killed or lost.
+    pub last_attempt_failed: bool,
+    /// The newest attempt's agent, with its variant; empty when there is no attempt.
+    pub executor: String,
+    pub attempt_count: i64,
+}
+
+/// An attempt and what its runs say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptView {
+    pub attempt: Attempt,
+    pub task: Option<Task>,
+    /// The state of the latest agent run.
+    pub status: Option<RunState>,
+    pub open_asks: i64,
+    /// Follow-ups that wait for the turn's end.
+    pub queued: i64,
+}
+
+/// How much there is of everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overview {
+    pub projects: i64,
+    pub tasks: i64,
+    pub attempts: i64,
+    /// Attempts with a live process.
+    pub running: i64,
+    /// Of those, attempts that wait for an answer.
+    pub waiting: i64,
+    pub open_asks: i64,
+    /// The newest event.
+    pub seq: i64,
+}
