@@ -1,1 +1,39 @@
-//! placeholder
+//! One file per agent: a turn becomes a command, lines become steps.
+//!
+//! Everything here is a function of its input: nothing spawns, reads a file, looks at a clock or draws a
+//! random number. The engine does what the steps say, and folding the same bytes again gives the same steps.
+
+mod agent;
+mod claude;
+mod conversation;
+mod entries;
+mod lines;
+pub mod scripted;
+mod settings;
+
+pub use agent::{Agent, Capabilities, CommandSpec, Program, Turn};
+pub use conversation::{AskRequest, Conversation, Step};
+pub use lines::Lines;
+
+/// Every agent Forge can run: one line each.
+pub static AGENTS: &[&dyn Agent] = &[&scripted::Scripted, &claude::Claude];
+
+/// Finds an agent by its name in upper case, such as `CLAUDE_CODE`.
+pub fn agent(name: &str) -> Option<&'static dyn Agent> {
+    AGENTS.iter().copied().find(|agent| agent.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forge_model::ProfileId;
+
+    #[test]
+    fn every_agent_is_found_by_the_name_a_profile_gives_it() {
+        for known in AGENTS {
+            let profile = ProfileId::new(known.name(), None).unwrap();
+            assert_eq!(agent(&profile.agent).unwrap().name(), known.name());
+        }
+        assert!(agent("NOBODY").is_none());
+    }
+}

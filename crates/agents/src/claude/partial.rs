@@ -1,0 +1,137 @@
+//! The message that is being written: its pieces become an entry that grows, until the whole message comes.
+
+use forge_model::Entry;
+use forge_model::entry::EntryType;
+
+use crate::Step;
+use crate::entries::Entries;
+
+/// An entry is shown again once it has grown by this fraction. Showing it for every piece would cost the
+/// square of its length; this way it costs a few dozen times its length, and short texts still flow.
+const GROWTH: usize = 32;
+
+/// The message that is being written.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    message: Option<String>,
+    blocks: Vec<Block>,
+}
+
+/// What a block of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Thinking,
+}
+
+#[derive(Debug)]
+struct Block {
+    number: u64,
+    kind: Kind,
+    /// The index of its entry, once there is something to show.
+    entry: Option<usize>,
+    text: String,
+    shown: usize,
+    /// The whole block has come; pieces that follow are late.
+    settled: bool,
+}
+
+impl Kind {
+    /// Returns the entry that shows a block of this kind.
+    pub(super) fn entry(self, text: impl Into<String>) -> Entry {
+        let kind = match self {
+            Kind::Text => EntryType::AssistantMessage,
+            Kind::Thinking => EntryType::Thinking,
+        };
+        Entry::new(kind, text)
+    }
+}
+
+impl Partial {
+    /// Begins a message and forgets the one before.
+    pub(super) fn begin(&mut self, message: Option<String>) {
+        self.message = message;
+        self.blocks.clear();
+    }
+
+    /// Takes a piece of a block, and shows the block when it has grown enough.
+    pub(super) fn grow(
+        &mut self,
+        number: u64,
+        kind: Kind,
+        piece: &str,
+        entries: &mut Entries,
+    ) -> Option<Step> {
+        let known = self.blocks.iter().position(|block| block.number == number);
+        let at = known.unwrap_or_else(|| {
+            let text = String::new();
+            self.blocks.push(Block { number, kind, entry: None, text, shown: 0, settled: false });
+            self.blocks.len() - 1
+        });
+        let block = &mut self.blocks[at];
+        if block.settled || block.kind != kind {
+            return None;
+        }
+        block.text.push_str(piece);
+        let unseen = block.text.len() - block.shown;
+        if unseen == 0 || unseen < block.shown / GROWTH {
+            return None;
+        }
+        block.shown = block.text.len();
+        let entry = kind.entry(block.text.clone());
+        match block.entry {
+            Some(index) => Some(Step::Entry { index, entry }),
+            None => {
+                let (index, step) = entries.add(entry);
+                block.entry = Some(index);
+                Some(step)
+            }
+        }
+    }
+
+    /// Takes note that the next whole block of this kind has come, and returns the entry its pieces made.
+    pub(super) fn settle(&mut self, message: Option<&str>, kind: Kind) -> Option<usize> {
+        if message.is_none() || self.message.as_deref() != message {
+            return None;
+        }
+        let block = self.blocks.iter_mut().find(|block| block.kind == kind && !block.settled)?;
+        block.settled = true;
+        block.text = String::new();
+        block.entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_not_shown_again_for_every_piece() {
+        let (mut partial, mut entries) = (Partial::default(), Entries::default());
+        partial.begin(Some("m".into()));
+        let mut shown = 0;
+        for _ in 0..100_000 {
+            if let Some(Step::Entry { index, entry }) = partial.grow(0, Kind::Text, "word ", &mut entries) {
+                assert_eq!(index, 0);
+                shown += entry.content.len();
+            }
+        }
+        assert!(shown < 40 * 500_000, "{shown} bytes were shown for half a megabyte");
+        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(0));
+        assert_eq!(partial.grow(0, Kind::Text, "late", &mut entries), None);
+    }
+
+    #[test]
+    fn a_whole_message_settles_only_its_own_pieces() {
+        let (mut partial, mut entries) = (Partial::default(), Entries::default());
+        partial.begin(Some("m".into()));
+        partial.grow(0, Kind::Thinking, "hm", &mut entries);
+        partial.grow(1, Kind::Text, "one", &mut entries);
+        partial.grow(2, Kind::Text, "two", &mut entries);
+        assert_eq!(partial.settle(Some("other"), Kind::Text), None);
+        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(1));
+        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(2));
+        assert_eq!(partial.settle(Some("m"), Kind::Text), None);
+        assert_eq!(partial.settle(Some("m"), Kind::Thinking), Some(0));
+    }
+}

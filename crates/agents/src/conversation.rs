@@ -1,0 +1,67 @@
+//! A conversation with one agent process, without any IO: lines in, steps out.
+
+use forge_model::{Answer, AskKind, Entry, Usage};
+use serde_json::Value;
+
+/// A conversation with one agent process.
+///
+/// It is a function of what it is given, in order: rebuilding one from a journal of the same inputs gives the
+/// same steps, so an agent that waits for an answer survives the server.
+pub trait Conversation: Send {
+    /// Opens the conversation: what to send first, the prompt included.
+    fn start(&mut self) -> Vec<Step>;
+
+    /// Reads one line of the agent's standard output, without its newline.
+    fn read(&mut self, line: &str) -> Vec<Step>;
+
+    /// Reads one line of the agent's standard error, without its newline.
+    fn read_error(&mut self, line: &str) -> Vec<Step>;
+
+    /// Says something further to the running agent.
+    fn say(&mut self, prompt: &str) -> Vec<Step>;
+
+    /// Gives the answer to an ask, named by its key.
+    fn answer(&mut self, ask: &str, answer: &Answer) -> Vec<Step>;
+
+    /// Asks the agent to stop in its own way; no steps when it has none but a signal.
+    fn interrupt(&mut self) -> Vec<Step>;
+}
+
+/// Something the engine does for a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Shows an entry. Indexes count from 0 without gaps; the same index again replaces the entry.
+    Entry { index: usize, entry: Entry },
+    /// Remembers the agent's own name for the session.
+    Session(String),
+    /// Opens an ask.
+    Ask(AskRequest),
+    /// Closes the ask with this key: the agent no longer waits for it.
+    Withdrawn(String),
+    /// Writes this text to the agent's standard input; its newline is included.
+    Send(String),
+    /// Replaces what the run has used so far.
+    Usage(Usage),
+    /// Notes that the provider refuses to serve, until a moment in milliseconds since 1970 when it tells.
+    Limited { until_ms: Option<i64> },
+    /// Logs something a person debugging Forge may want to know.
+    Note(String),
+    /// Ends the turn. The summary is the last thing the agent said.
+    Done { ok: bool, error: Option<String>, summary: Option<String> },
+}
+
+/// Something the agent waits for.
+///
+/// The tool call it is about is an entry whose metadata holds `{"ask": key}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskRequest {
+    /// The agent's own name for the ask, unique within the run.
+    pub key: String,
+    pub kind: AskKind,
+    /// The tool that wants permission, or `question`, or `plan`.
+    pub tool: String,
+    /// What is asked, in words.
+    pub text: String,
+    /// The tool's input, as the agent gave it.
+    pub input: Value,
+}

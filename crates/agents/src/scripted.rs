@@ -1,0 +1,262 @@
+//! The agent that plays a small script: no account, no network, every behaviour on demand.
+//!
+//! The script is the prompt. The player is a process of its own like any other agent's; this file is its
+//! adapter and the protocol between the two, one line of JSON or of plain text each.
+
+use std::collections::HashMap;
+
+use forge_model::entry::{
+    Action, CommandResult, EntryType, ExitStatus, FileChange, ToolResult, ToolResultKind, ToolStatus,
+};
+use forge_model::{Answer, AskKind, Entry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::entries::Entries;
+use crate::{Agent, AskRequest, Capabilities, CommandSpec, Conversation, Program, Step, Turn};
+
+/// How every line of the player begins that is not plain text. A said line that begins so is sent as
+/// [`Event::Say`].
+pub const MARK: &str = "{\"scripted\"";
+
+/// What the player prints, beside plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "scripted", rename_all = "snake_case")]
+pub enum Event {
+    /// The session has this id; always the first line.
+    Session {
+        id: String,
+    },
+    /// A said line that would read as an event.
+    Say {
+        text: String,
+    },
+    Think {
+        text: String,
+    },
+    /// A file was written.
+    Edit {
+        path: String,
+        content: String,
+    },
+    /// A command starts.
+    Run {
+        id: String,
+        command: String,
+    },
+    /// A command ended, with what it printed.
+    Ran {
+        id: String,
+        exit: i64,
+        output: String,
+    },
+    /// The player waits for an answer.
+    Ask {
+        id: String,
+        text: String,
+    },
+    /// The turn is over; the player waits for another.
+    Done,
+}
+
+/// What the player is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// A script to play after those that came before.
+    Turn(String),
+    Answer(Answered),
+}
+
+/// The answer to an ask: words, or a refusal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub ask: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<String>,
+}
+
+/// The adapter of the built-in player.
+#[derive(Debug)]
+pub struct Scripted;
+
+impl Agent for Scripted {
+    fn name(&self) -> &'static str {
+        "SCRIPTED"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { inject: true, resume: true, fork: false }
+    }
+
+    fn command(&self, turn: &Turn) -> CommandSpec {
+        let mut args = vec!["scripted".to_string()];
+        if let Some(session) = &turn.session {
+            args.extend(["--session".to_string(), session.clone()]);
+        }
+        CommandSpec { program: Program::Forge, args, env: Vec::new(), unset: Vec::new() }.with_settings(turn)
+    }
+
+    fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
+        Box::new(Talk {
+            prompt: turn.prompt.clone(),
+            append: turn.append_prompt().to_string(),
+            entries: Entries::default(),
+            runs: HashMap::new(),
+            asks: HashMap::new(),
+            last_said: None,
+        })
+    }
+}
+
+/// A conversation with the player. It keeps only what is still open, so a log of any length fits.
+#[derive(Debug)]
+struct Talk {
+    prompt: String,
+    append: String,
+    entries: Entries,
+    /// The commands that run: id to the entry's index and the command.
+    runs: HashMap<String, (usize, String)>,
+    /// The open asks: id to the entry's index and the question.
+    asks: HashMap<String, (usize, String)>,
+    last_said: Option<String>,
+}
+
+impl Conversation for Talk {
+    fn start(&mut self) -> Vec<Step> {
+        let prompt = std::mem::take(&mut self.prompt);
+        self.say(&prompt)
+    }
+
+    fn read(&mut self, line: &str) -> Vec<Step> {
+        if !line.starts_with(MARK) {
+            return self.said(line);
+        }
+        match serde_json::from_str(line) {
+            Ok(event) => self.happened(event),
+            Err(error) => vec![Step::Note(format!("could not read an event of the player: {error}"))],
+        }
+    }
+
+    fn read_error(&mut self, line: &str) -> Vec<Step> {
+        self.entries.show_error_line(line).into_iter().collect()
+    }
+
+    fn say(&mut self, prompt: &str) -> Vec<Step> {
+        let shown = self.entries.show(EntryType::UserMessage, prompt);
+        vec![shown, send(&Input::Turn(format!("{prompt}{}", self.append)))]
+    }
+
+    fn answer(&mut self, ask: &str, answer: &Answer) -> Vec<Step> {
+        let Some((index, question)) = self.asks.remove(ask) else {
+            return vec![Step::Note(format!("the player does not wait for ask {ask}"))];
+        };
+        let (answered, status, result) = match answer {
+            Answer::Approve { text } => {
+                let result = ToolResult { kind: ToolResultKind::Markdown, value: json!(text) };
+                (
+                    Answered { ask: ask.into(), text: text.clone(), denied: None },
+                    ToolStatus::Success,
+                    Some(result),
+                )
+            }
+            Answer::Deny { reason } => {
+                let denied = Some(reason.clone().unwrap_or_default());
+                let status = ToolStatus::Denied { reason: reason.clone() };
+                (Answered { ask: ask.into(), text: None, denied }, status, None)
+            }
+        };
+        let mut steps = vec![Step::Entry { index, entry: question_entry(ask, &question, result, status) }];
+        if let Answer::Deny { reason } = answer {
+            let feedback = EntryType::UserFeedback { denied_tool: "question".into() };
+            steps.push(self.entries.show(feedback, reason.clone().unwrap_or_default()));
+        }
+        steps.push(send(&Input::Answer(answered)));
+        steps
+    }
+
+    fn interrupt(&mut self) -> Vec<Step> {
+        // The player ends by a signal, which the engine sends when there is nothing better.
+        Vec::new()
+    }
+}
+
+impl Talk {
+    fn said(&mut self, line: &str) -> Vec<Step> {
+        if line.trim().is_empty() {
+            return Vec::new();
+        }
+        self.last_said = Some(line.to_string());
+        vec![self.entries.show(EntryType::AssistantMessage, line)]
+    }
+
+    fn happened(&mut self, event: Event) -> Vec<Step> {
+        match event {
+            Event::Session { id } => vec![Step::Session(id)],
+            Event::Say { text } => self.said(&text),
+            Event::Think { text } => vec![self.entries.show(EntryType::Thinking, text)],
+            Event::Edit { path, content } => {
+                let label = format!("`{path}`");
+                let action_type = Action::FileEdit { path, changes: vec![FileChange::Write { content }] };
+                let status = ToolStatus::Success;
+                let kind = EntryType::ToolUse { tool_name: "edit".into(), action_type, status };
+                vec![self.entries.show(kind, label)]
+            }
+            Event::Run { id, command } => {
+                let entry = command_entry(&id, &command, None, ToolStatus::Created);
+                let (index, step) = self.entries.add(entry);
+                self.runs.insert(id, (index, command));
+                vec![step]
+            }
+            Event::Ran { id, exit, output } => {
+                let Some((index, command)) = self.runs.remove(&id) else { return Vec::new() };
+                let exit_status = Some(ExitStatus::ExitCode { code: exit });
+                let result = CommandResult { exit_status, output: Some(output) };
+                let status = if exit == 0 { ToolStatus::Success } else { ToolStatus::Failed };
+                vec![Step::Entry { index, entry: command_entry(&id, &command, Some(result), status) }]
+            }
+            Event::Ask { id, text } => {
+                let (index, step) = self.entries.add(question_entry(&id, &text, None, ToolStatus::Created));
+                self.asks.insert(id.clone(), (index, text.clone()));
+                let input = json!({"question": text});
+                vec![
+                    step,
+                    Step::Ask(AskRequest {
+                        key: id,
+                        kind: AskKind::Question,
+                        tool: "question".into(),
+                        text,
+                        input,
+                    }),
+                ]
+            }
+            Event::Done => vec![Step::Done { ok: true, error: None, summary: self.last_said.take() }],
+        }
+    }
+}
+
+fn send(input: &Input) -> Step {
+    // Strings always serialise; the empty line of the impossible case is ignored by the player.
+    let mut line = serde_json::to_string(input).unwrap_or_default();
+    line.push('\n');
+    Step::Send(line)
+}
+
+fn command_entry(id: &str, command: &str, result: Option<CommandResult>, status: ToolStatus) -> Entry {
+    let action_type = Action::CommandRun { command: command.to_string(), result };
+    let kind = EntryType::ToolUse { tool_name: "run".into(), action_type, status };
+    with_metadata(Entry::new(kind, format!("`{command}`")), json!({"tool_call_id": id}))
+}
+
+fn question_entry(id: &str, question: &str, result: Option<ToolResult>, status: ToolStatus) -> Entry {
+    let arguments = Some(json!({"question": question}));
+    let action_type = Action::Tool { tool_name: "question".into(), arguments, result };
+    let kind = EntryType::ToolUse { tool_name: "question".into(), action_type, status };
+    with_metadata(Entry::new(kind, question), json!({"tool_call_id": id, "ask": id}))
+}
+
+fn with_metadata(entry: Entry, metadata: Value) -> Entry {
+    Entry { metadata: Some(metadata), ..entry }
+}
