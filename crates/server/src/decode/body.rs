@@ -1,0 +1,103 @@
+//! A JSON body, and the idempotency key that may come with it.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use forge_engine::Key;
+use futures_util::StreamExt;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Fields;
+use crate::error::Problem;
+
+/// The largest body that is decoded.
+const LIMIT: usize = 2 * 1024 * 1024;
+
+/// How much of a body that is too large is read and dropped, so that a caller who writes first and reads
+/// later gets to read the refusal instead of a broken pipe.
+const DRAINED: usize = 64 * 1024 * 1024;
+
+/// The body of a call that starts a process, and the key under which it may be repeated.
+#[derive(Debug)]
+pub(crate) struct StartCall {
+    pub(crate) fields: Fields,
+    pub(crate) key: Option<Key>,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        require_json(request.headers())?;
+        decode(&read(request.into_body()).await?)
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for StartCall {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        require_json(request.headers())?;
+        let key = idempotency_key(request.headers())?;
+        let call = format!("{} {}\n", request.method(), request.uri().path());
+        let body = read(request.into_body()).await?;
+        let fields = decode(&body)?;
+        let key = key.map(|key| Key { key, fingerprint: fingerprint(&call, &body) });
+        Ok(StartCall { fields, key })
+    }
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {
+        return Ok(());
+    }
+    let told = if given.is_empty() { "none was given".to_string() } else { format!("{given:?} is another") };
+    let message = format!("the body must come with `Content-Type: application/json`; {told}");
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+}
+
+async fn read(body: Body) -> Result<Vec<u8>, Problem> {
+    let mut frames = body.into_data_stream();
+    let (mut kept, mut seen) = (Vec::new(), 0);
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|_| Problem::bad_request("the body broke off before its end"))?;
+        seen += frame.len();
+        if seen <= LIMIT {
+            kept.extend_from_slice(&frame);
+        } else if seen > DRAINED {
+            break;
+        }
+    }
+    if seen > LIMIT {
+        let message = "the body is larger than 2 MB, which is the most that is read";
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    }
+    Ok(kept)
+}
+
+fn decode(body: &[u8]) -> Result<Fields, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(Problem::bad_request("the body must be a JSON object; it is empty"));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(map)) => Ok(Fields::new(map)),
+        Ok(_) => Err(Problem::invalid("the body must be a JSON object")),
+        Err(error) => Err(Problem::bad_request(format!("the body is not JSON: {error}"))),
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    match value.to_str().map(str::trim) {
+        Ok(key) if (1..=255).contains(&key.len()) => Ok(Some(key.to_string())),
+        _ => Err(Problem::bad_request("`Idempotency-Key` must be 1 to 255 visible ASCII characters")),
+    }
+}
+
+fn fingerprint(call: &str, body: &[u8]) -> String {
+    let digest = Sha256::new().chain_update(call).chain_update(body).finalize();
+    format!("{digest:x}")
+}

@@ -1,0 +1,94 @@
+//! The query of a request, read one parameter at a time, so that each refusal names its parameter.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use crate::error::Problem;
+
+/// The parameters of a query. An empty one counts as absent; of a repeated one the last counts.
+#[derive(Debug)]
+pub(crate) struct Query(HashMap<String, String>);
+
+impl Query {
+    /// Returns a parameter that must be there.
+    pub(crate) fn required<T>(&self, name: &str) -> Result<T, Problem>
+    where
+        T: FromStr,
+        T::Err: Display,
+    {
+        self.optional(name)?
+            .ok_or_else(|| Problem::bad_request(format!("the query parameter `{name}` is missing")))
+    }
+
+    /// Returns a parameter that may be absent.
+    pub(crate) fn optional<T>(&self, name: &str) -> Result<Option<T>, Problem>
+    where
+        T: FromStr,
+        T::Err: Display,
+    {
+        let Some(text) = self.0.get(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let value = text.parse().map_err(|error| {
+            Problem::bad_request(format!("the query parameter `{name}` cannot be {text:?}: {error}"))
+        })?;
+        Ok(Some(value))
+    }
+
+    /// Returns a yes or no, which is no when absent.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.0.get(name).map(String::as_str) {
+            None | Some("" | "false" | "0") => Ok(false),
+            Some("true" | "1") => Ok(true),
+            Some(text) => {
+                let message = format!("the query parameter `{name}` must be true or false, not {text:?}");
+                Err(Problem::bad_request(message))
+            }
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Query {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::<Vec<(String, String)>>::from_request_parts(parts, state)
+            .await
+            .map_err(|error| Problem::bad_request(format!("the query cannot be read: {error}")))?;
+        Ok(Query(query.0.into_iter().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+    use forge_model::TaskId;
+
+    use super::*;
+
+    async fn query(text: &str) -> Query {
+        let (mut parts, ()) = Request::get(format!("/api/x?{text}")).body(()).unwrap().into_parts();
+        Query::from_request_parts(&mut parts, &()).await.unwrap()
+    }
+
+    fn told<T: std::fmt::Debug>(result: Result<T, Problem>) -> String {
+        format!("{:?}", result.unwrap_err())
+    }
+
+    #[tokio::test]
+    async fn each_refusal_names_its_parameter() {
+        assert!(told(query("").await.required::<TaskId>("task_id")).contains("`task_id` is missing"));
+        assert!(told(query("task_id=x").await.required::<TaskId>("task_id")).contains("`task_id` cannot be"));
+        assert!(told(query("from=-1").await.optional::<u64>("from")).contains("`from` cannot be"));
+        assert!(told(query("all=maybe").await.flag("all")).contains("`all` must be true or false"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_parameter_counts_as_absent() {
+        assert_eq!(query("from=").await.optional::<u64>("from").unwrap(), None);
+        assert!(!query("all=").await.flag("all").unwrap());
+        assert!(query("all=true").await.flag("all").unwrap());
+    }
+}

@@ -1,0 +1,68 @@
+//! The whole router: every route, what stands around them, and what answers where there is none.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use forge_engine::Engine;
+use futures_util::FutureExt;
+
+use crate::access::keep_to_scope;
+use crate::error::Problem;
+use crate::state::App;
+use crate::{Access, Closing, page, routes};
+
+/// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
+pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
+    let app = App { engine, access: access.clone(), closing };
+    let inside = routes::all()
+        .route("/", get(page::show))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))
+        .with_state(app);
+    access.guard(inside).layer(middleware::from_fn(finish))
+}
+
+async fn nothing_here(uri: Uri) -> Response {
+    let path = uri.path();
+    if path == "/api" || path.starts_with("/api/") {
+        return Problem::new(StatusCode::NOT_FOUND, format!("there is no {path} in this API"))
+            .into_response();
+    }
+    (StatusCode::NOT_FOUND, "There is nothing here. The page is at /, the API under /api.\n").into_response()
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    let message = format!("{} does not take {}", request.uri().path(), request.method());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, message)
+}
+
+/// Adds the headers of every answer, and answers where a route panicked: a bug must not hang up on a caller.
+async fn finish(request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_string();
+    let served = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let mut response = served.unwrap_or_else(|_| {
+        tracing::error!("a route panicked: {path}");
+        let message = "Forge failed while it served this; its log says more";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
+    });
+    for (name, value) in HEADERS {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// What every answer carries, unless it carries its own.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (HeaderName::from_static("x-forge-api-version"), "1"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+];

@@ -1,0 +1,47 @@
+//! Attempts: tries at a task.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::{get, post};
+use forge_model::AttemptId;
+
+use crate::decode::{Id, Query, StartCall};
+use crate::envelope::{Envelope, NOTHING, Reply};
+use crate::state::App;
+use crate::wire::{self, FollowUpProcess, TaskAttempt};
+
+pub(super) fn router() -> Router<App> {
+    Router::new()
+        .route("/api/task-attempts", get(list).post(create))
+        .route("/api/task-attempts/{attempt_id}", get(one))
+        .route("/api/task-attempts/{attempt_id}/stop", post(stop))
+        .route("/api/task-attempts/{attempt_id}/follow-up", post(follow_up))
+}
+
+/// Lists attempts, newest first: those of a task, or all.
+async fn list(State(app): State<App>, query: Query) -> Reply<Vec<TaskAttempt>> {
+    let task = query.optional("task_id")?;
+    Ok(Envelope(wire::list(app.engine.attempts(task).await?)))
+}
+
+/// Starts a further attempt at a task.
+async fn create(State(app): State<App>, call: StartCall) -> Reply<TaskAttempt> {
+    let new = call.fields.try_into()?;
+    Ok(Envelope(app.engine.start_attempt(new, call.key).await?.into()))
+}
+
+async fn one(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<TaskAttempt> {
+    Ok(Envelope(app.engine.attempt(id).await?.into()))
+}
+
+/// Stops every process of an attempt, and answers when none is left.
+async fn stop(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
+    app.engine.stop_attempt(id).await?;
+    Ok(NOTHING)
+}
+
+/// Tells the agent something more: at once when it can listen, else when its turn ends.
+async fn follow_up(State(app): State<App>, Id(id): Id<AttemptId>, call: StartCall) -> Reply<FollowUpProcess> {
+    let follow = call.fields.try_into()?;
+    Ok(Envelope(app.engine.follow_up(id, follow, call.key).await?.into()))
+}

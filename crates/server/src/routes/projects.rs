@@ -1,0 +1,64 @@
+//! Projects: the repositories Forge knows.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use forge_engine::{Error, ErrorKind};
+use forge_model::ProjectId;
+
+use crate::decode::{Fields, Id};
+use crate::envelope::{Envelope, NOTHING, Reply};
+use crate::error::Problem;
+use crate::state::App;
+use crate::wire::{self, GitBranch, Project};
+
+pub(super) fn router() -> Router<App> {
+    Router::new()
+        .route("/api/projects", get(list).post(create))
+        .route("/api/projects/{project_id}", get(one).put(update).delete(delete))
+        .route("/api/projects/{project_id}/branches", get(branches))
+}
+
+/// Lists projects, newest first.
+async fn list(State(app): State<App>) -> Reply<Vec<Project>> {
+    Ok(Envelope(wire::list(app.engine.projects().await?)))
+}
+
+/// Registers a repository, making it first when that is asked for.
+async fn create(State(app): State<App>, fields: Fields) -> Reply<Project> {
+    match app.engine.create_project(fields.try_into()?).await {
+        Ok(project) => Ok(Envelope(project.into())),
+        // Nothing but the path is named here, so that what is not found is the path.
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Problem::told_with_200(error)),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+async fn one(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<Project> {
+    Ok(Envelope(app.engine.project(id).await?.into()))
+}
+
+/// Changes a project: an absent key keeps, null clears.
+async fn update(State(app): State<App>, Id(id): Id<ProjectId>, fields: Fields) -> Reply<Project> {
+    let project = app.engine.update_project(id, fields.try_into()?).await.map_err(refused)?;
+    Ok(Envelope(project.into()))
+}
+
+/// Forgets a project; the repository stays as it is.
+async fn delete(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<()> {
+    app.engine.delete_project(id).await?;
+    Ok(NOTHING)
+}
+
+/// Lists a project's branches, the current one first.
+async fn branches(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<Vec<GitBranch>> {
+    Ok(Envelope(wire::list(app.engine.branches(id).await?)))
+}
+
+/// A path that cannot be a project's is told with 200, where clients look for the message.
+fn refused(error: Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Invalid | ErrorKind::Conflict => Problem::told_with_200(error),
+        ErrorKind::NotFound | ErrorKind::Unavailable | ErrorKind::Internal => error.into(),
+    }
+}

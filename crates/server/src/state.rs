@@ -1,0 +1,13 @@
+//! What every route is given.
+
+use forge_engine::Engine;
+
+use crate::{Access, Closing};
+
+/// The engine, and what streams and sessions need beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) access: Access,
+    pub(crate) closing: Closing,
+}

@@ -1,0 +1,131 @@
+//! An ask on the wire, where it is called an approval, and the answers people send.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use forge_model::{Answer, Ask, AskId, AskKind, AskState, AttemptId, RunId, Time};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::decode::{Fields, names};
+use crate::error::Problem;
+
+/// An ask never times out; clients that show a deadline are told one that never comes.
+const A_YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Approval {
+    approval_id: AskId,
+    execution_process_id: RunId,
+    tool_name: String,
+    requested_at: Time,
+    timeout_at: Time,
+    // From here on, additions to the contract.
+    task_attempt_id: AttemptId,
+    kind: AskKind,
+    text: String,
+    input: Value,
+    status: ApprovalStatus,
+}
+
+/// Where an ask stands, in the contract's words.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub(crate) enum ApprovalStatus {
+    Pending,
+    Approved,
+    Denied { reason: Option<String> },
+    TimedOut,
+}
+
+/// An approval's status inside the envelope and beside it: clients of either kind find it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Responded {
+    success: bool,
+    data: ApprovalStatus,
+    error_data: Value,
+    message: Option<String>,
+    #[serde(flatten)]
+    bare: ApprovalStatus,
+}
+
+impl From<Ask> for Approval {
+    fn from(ask: Ask) -> Self {
+        let status = ApprovalStatus::from(&ask);
+        Self {
+            approval_id: ask.id,
+            execution_process_id: ask.run,
+            tool_name: ask.tool,
+            requested_at: ask.created_at,
+            timeout_at: ask.created_at.plus_millis(A_YEAR),
+            task_attempt_id: ask.attempt,
+            kind: ask.kind,
+            text: ask.text,
+            input: ask.input,
+            status,
+        }
+    }
+}
+
+impl From<&Ask> for ApprovalStatus {
+    fn from(ask: &Ask) -> Self {
+        match ask.state {
+            AskState::Open => ApprovalStatus::Pending,
+            AskState::Approved => ApprovalStatus::Approved,
+            AskState::Denied => {
+                let reason = match &ask.answer {
+                    Some(Answer::Deny { reason }) => reason.clone(),
+                    Some(Answer::Approve { .. }) | None => None,
+                };
+                ApprovalStatus::Denied { reason }
+            }
+            // The contract has one word for an ask that ended without an answer.
+            AskState::Cancelled | AskState::Expired => ApprovalStatus::TimedOut,
+        }
+    }
+}
+
+impl From<Ask> for Responded {
+    fn from(ask: Ask) -> Self {
+        let status = ApprovalStatus::from(&ask);
+        Self { success: true, data: status.clone(), error_data: Value::Null, message: None, bare: status }
+    }
+}
+
+impl IntoResponse for Responded {
+    fn into_response(self) -> Response {
+        Json(self).into_response()
+    }
+}
+
+/// Reads an answer as either kind of client sends it: `{approved, comment}`, or `{status}` where the status
+/// is a name or an object that holds the name and the reason.
+impl TryFrom<Fields> for Answer {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        // The ask knows its run; a run that is no id at all is still the caller's mistake.
+        fields.optional_id::<RunId>(names::EXECUTION_PROCESS_ID)?;
+        let nested = match fields.value(names::STATUS) {
+            Value::Object(_) => Some(fields.object(names::STATUS)?),
+            _ => None,
+        };
+        let approved = match fields.flag(names::APPROVED)? {
+            Some(approved) => approved,
+            None => match nested.as_ref().unwrap_or(&fields).line(names::STATUS)?.as_str() {
+                "approved" => true,
+                "denied" => false,
+                _ => return Err(fields.refuse(names::STATUS, "must be `approved` or `denied`")),
+            },
+        };
+        let text = fields.filled_text(names::TEXT)?;
+        let reason = match nested {
+            Some(nested) => nested.filled_text(names::REASON)?,
+            None => None,
+        };
+        let reason = reason.or(fields.filled_text(names::REASON)?);
+        Ok(match approved {
+            true => Answer::Approve { text: text.or(reason) },
+            false => Answer::Deny { reason: reason.or(text) },
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! An attempt on the wire, what starts one, and what a start answers.
+
+use forge_engine::{AttemptView, FollowUp, NewAttempt, StartTask, Started};
+use forge_model::{AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time};
+use serde::Serialize;
+
+use super::process::wire_status;
+use super::task::new_task;
+use super::{Task, TaskWithAttemptStatus};
+use crate::decode::{Fields, names};
+use crate::error::Problem;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TaskAttempt {
+    id: AttemptId,
+    task_id: Option<TaskId>,
+    container_ref: Option<String>,
+    branch: String,
+    target_branch: String,
+    executor: String,
+    worktree_deleted: bool,
+    setup_completed_at: Option<Time>,
+    input_tokens: Option<i64>,
+    output_tokens: Option<i64>,
+    cache_creation_tokens: Option<i64>,
+    cache_read_tokens: Option<i64>,
+    created_at: Time,
+    updated_at: Time,
+    // From here on, additions to the contract.
+    status: Option<&'static str>,
+    state: AttemptState,
+    reason: Option<String>,
+    project_id: ProjectId,
+    executor_profile_id: ProfileId,
+    worktree_path: Option<String>,
+    branch_name: String,
+    open_asks: i64,
+    queued: i64,
+    task: Option<Task>,
+}
+
+/// The task that was created, and the attempt that was started, under every key a client looks for it.
+#[derive(Debug, Serialize)]
+pub(crate) struct StartedTask {
+    #[serde(flatten)]
+    view: TaskWithAttemptStatus,
+    attempt_id: AttemptId,
+    attempt: TaskAttempt,
+    attempts: [TaskAttempt; 1],
+    task: Task,
+}
+
+impl From<AttemptView> for TaskAttempt {
+    fn from(view: AttemptView) -> Self {
+        let attempt = view.attempt;
+        // While a cap holds an attempt back there is no worktree yet, only the place it will have.
+        let exists = attempt.state != AttemptState::Queued;
+        let worktree = exists.then(|| attempt.worktree.to_string_lossy().into_owned());
+        Self {
+            id: attempt.id,
+            task_id: attempt.task,
+            container_ref: worktree.clone(),
+            branch: attempt.branch.clone(),
+            target_branch: attempt.target_branch,
+            executor: attempt.profile.to_string(),
+            worktree_deleted: attempt.worktree_deleted,
+            setup_completed_at: None,
+            input_tokens: attempt.usage.input_tokens,
+            output_tokens: attempt.usage.output_tokens,
+            cache_creation_tokens: attempt.usage.cache_creation_tokens,
+            cache_read_tokens: attempt.usage.cache_read_tokens,
+            created_at: attempt.created_at,
+            updated_at: attempt.updated_at,
+            status: view.status.map(wire_status),
+            state: attempt.state,
+            reason: attempt.reason,
+            project_id: attempt.project,
+            executor_profile_id: attempt.profile,
+            worktree_path: worktree,
+            branch_name: attempt.branch,
+            open_asks: view.open_asks,
+            queued: view.queued,
+            task: view.task.map(Task::from),
+        }
+    }
+}
+
+impl From<Started> for TaskAttempt {
+    fn from(started: Started) -> Self {
+        started.attempt.into()
+    }
+}
+
+impl From<Started> for StartedTask {
+    fn from(started: Started) -> Self {
+        Self {
+            attempt_id: started.attempt.attempt.id,
+            attempt: started.attempt.clone().into(),
+            attempts: [started.attempt.into()],
+            task: started.task.clone().into(),
+            view: started.task.into(),
+        }
+    }
+}
+
+/// Reads a task to create and start; `project` is the one the path names.
+pub(crate) fn start_task(fields: &Fields, project: Option<ProjectId>) -> Result<StartTask, Problem> {
+    Ok(StartTask {
+        task: new_task(&fields.object(names::TASK)?, project)?,
+        profile: fields.profile(names::EXECUTOR_PROFILE_ID)?,
+        base_branch: fields.filled_text(names::BASE_BRANCH)?,
+        use_worktree: fields.flag(names::USE_WORKTREE)?.unwrap_or(true),
+    })
+}
+
+impl TryFrom<Fields> for NewAttempt {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        Ok(NewAttempt {
+            task: fields.id(names::TASK_ID)?,
+            profile: fields.profile(names::EXECUTOR_PROFILE_ID)?,
+            base_branch: fields.filled_text(names::BASE_BRANCH)?,
+            use_worktree: fields.flag(names::USE_WORKTREE)?.unwrap_or(true),
+        })
+    }
+}
+
+impl TryFrom<Fields> for FollowUp {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        Ok(FollowUp { prompt: fields.text(names::PROMPT)?, variant: fields.filled_text(names::VARIANT)? })
+    }
+}

@@ -1,0 +1,24 @@
+//! What goes over the wire, one file per noun: the contract's names and shapes, made from the model's.
+//!
+//! The older words (execution process, executor, approval) live here and in the decoder's table only.
+
+mod approval;
+mod attempt;
+mod branch;
+mod patch;
+mod process;
+mod project;
+mod task;
+
+pub(crate) use approval::{Approval, Responded};
+pub(crate) use attempt::{StartedTask, TaskAttempt, start_task};
+pub(crate) use branch::GitBranch;
+pub(crate) use patch::{Patch, PatchOp};
+pub(crate) use process::{ExecutionProcess, FollowUpProcess};
+pub(crate) use project::Project;
+pub(crate) use task::{Task, TaskWithAttemptStatus, new_task};
+
+/// Encodes a list.
+pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {
+    items.into_iter().map(U::from).collect()
+}

@@ -1,0 +1,75 @@
+//! Changes as JSON Patch operations on the document that event streams describe.
+
+use forge_engine::Change;
+use serde::Serialize;
+
+use super::{Approval, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
+
+/// The operations of one batch of changes.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Patch(Vec<PatchOp<Thing>>);
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PatchOp<T> {
+    op: &'static str,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<T>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Thing {
+    Project(Project),
+    Task(TaskWithAttemptStatus),
+    Attempt(Box<TaskAttempt>),
+    Run(Box<ExecutionProcess>),
+    Ask(Box<Approval>),
+}
+
+impl<T> PatchOp<T> {
+    pub(crate) fn add(path: String, value: T) -> Self {
+        Self { op: "add", path, value: Some(value) }
+    }
+
+    fn change(path: String, added: bool, value: Option<T>) -> Self {
+        let op = match (&value, added) {
+            (None, _) => "remove",
+            (Some(_), true) => "add",
+            (Some(_), false) => "replace",
+        };
+        Self { op, path, value }
+    }
+}
+
+impl From<Vec<Change>> for Patch {
+    fn from(changes: Vec<Change>) -> Self {
+        Patch(changes.into_iter().map(PatchOp::from).collect())
+    }
+}
+
+impl From<Change> for PatchOp<Thing> {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Project { id, added, value } => {
+                PatchOp::change(format!("/projects/{id}"), added, value.map(|it| Thing::Project(it.into())))
+            }
+            Change::Task { id, added, value } => {
+                PatchOp::change(format!("/tasks/{id}"), added, value.map(|it| Thing::Task(it.into())))
+            }
+            Change::Attempt { id, added, value } => {
+                let value = value.map(|it| Thing::Attempt(Box::new(it.into())));
+                PatchOp::change(format!("/task_attempts/{id}"), added, value)
+            }
+            Change::Run { id, added, value } => {
+                let value = value.map(|it| Thing::Run(Box::new(it.into())));
+                PatchOp::change(format!("/execution_processes/{id}"), added, value)
+            }
+            Change::Ask { id, added, value } => {
+                let value = value.map(|it| Thing::Ask(Box::new(it.into())));
+                PatchOp::change(format!("/approvals/{id}"), added, value)
+            }
+        }
+    }
+}

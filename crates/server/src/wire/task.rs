@@ -1,0 +1,100 @@
+//! A task on the wire, alone and with what its attempts say about it.
+
+use forge_engine::{NewTask, TaskChange, TaskView};
+use forge_model::{AttemptId, ProjectId, TaskId, TaskStatus, Time};
+use serde::Serialize;
+
+use crate::decode::{Fields, names};
+use crate::error::Problem;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Task {
+    id: TaskId,
+    project_id: ProjectId,
+    title: String,
+    description: Option<String>,
+    status: TaskStatus,
+    parent_task_attempt: Option<AttemptId>,
+    dev_server_id: Option<String>,
+    created_at: Time,
+    updated_at: Time,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TaskWithAttemptStatus {
+    #[serde(flatten)]
+    task: Task,
+    has_in_progress_attempt: bool,
+    has_merged_attempt: bool,
+    last_attempt_failed: bool,
+    executor: String,
+    attempt_count: i64,
+}
+
+impl From<forge_model::Task> for Task {
+    fn from(task: forge_model::Task) -> Self {
+        Self {
+            id: task.id,
+            project_id: task.project,
+            title: task.title,
+            description: task.description,
+            status: task.status,
+            parent_task_attempt: task.parent,
+            dev_server_id: None,
+            created_at: task.created_at,
+            updated_at: task.updated_at,
+        }
+    }
+}
+
+impl From<TaskView> for Task {
+    fn from(view: TaskView) -> Self {
+        view.task.into()
+    }
+}
+
+impl From<TaskView> for TaskWithAttemptStatus {
+    fn from(view: TaskView) -> Self {
+        Self {
+            task: view.task.into(),
+            has_in_progress_attempt: view.has_in_progress_attempt,
+            has_merged_attempt: view.has_merged_attempt,
+            last_attempt_failed: view.last_attempt_failed,
+            executor: view.executor,
+            attempt_count: view.attempt_count,
+        }
+    }
+}
+
+/// Reads a task to add; `project` is the one the path names, which counts when the body names none.
+pub(crate) fn new_task(fields: &Fields, project: Option<ProjectId>) -> Result<NewTask, Problem> {
+    Ok(NewTask {
+        project: match fields.optional_id(names::PROJECT_ID)?.or(project) {
+            Some(project) => project,
+            None => fields.id(names::PROJECT_ID)?,
+        },
+        title: fields.line(names::TITLE)?,
+        description: fields.filled_text(names::DESCRIPTION)?,
+        parent: fields.optional_id(names::PARENT_TASK_ATTEMPT)?,
+    })
+}
+
+impl TryFrom<Fields> for TaskChange {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        let status = match fields.optional_text(names::STATUS)? {
+            None => None,
+            Some(text) => match TaskStatus::read(&text) {
+                Ok(status) => Some(status),
+                Err(error) => return Err(fields.refuse(names::STATUS, &format!("cannot be this: {error}"))),
+            },
+        };
+        Ok(TaskChange {
+            title: fields.optional_line(names::TITLE)?,
+            description: fields.optional_text(names::DESCRIPTION)?,
+            status,
+            parent: fields.optional_id(names::PARENT_TASK_ATTEMPT)?,
+        })
+    }
+}
