@@ -100,14 +100,7 @@ impl Agent for Scripted {
     }
 
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
-        Box::new(Talk {
-            prompt: turn.prompt.clone(),
-            append: turn.append_prompt().to_string(),
-            entries: Entries::default(),
-            runs: HashMap::new(),
-            asks: HashMap::new(),
-            last_said: None,
-        })
+        Box::new(Talk::new(turn))
     }
 }
 
@@ -184,6 +177,17 @@ impl Conversation for Talk {
 }
 
 impl Talk {
+    fn new(turn: &Turn) -> Self {
+        Self {
+            prompt: turn.prompt.clone(),
+            append: turn.append_prompt().to_string(),
+            entries: Entries::default(),
+            runs: HashMap::new(),
+            asks: HashMap::new(),
+            last_said: None,
+        }
+    }
+
     fn said(&mut self, line: &str) -> Vec<Step> {
         if line.trim().is_empty() {
             return Vec::new();
@@ -259,4 +263,32 @@ fn question_entry(id: &str, question: &str, result: Option<ToolResult>, status: 
 
 fn with_metadata(entry: Entry, metadata: Value) -> Entry {
     Entry { metadata: Some(metadata), ..entry }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_what_is_over() {
+        let settings = Value::Null;
+        let turn =
+            Turn { prompt: String::new(), session: None, variant: None, settings, worktree: String::new() };
+        let mut talk = Talk::new(&turn);
+        for n in 0..10_000 {
+            talk.read(&format!("line {n}"));
+            talk.read(&format!(r#"{{"scripted":"run","id":"{n}","command":"x"}}"#));
+            talk.read(&format!(r#"{{"scripted":"ran","id":"{n}","exit":0,"output":""}}"#));
+            talk.read(&format!(r#"{{"scripted":"ask","id":"{n}","text":"?"}}"#));
+            talk.answer(&n.to_string(), &Answer::Approve { text: None });
+        }
+        assert!(talk.runs.is_empty() && talk.asks.is_empty());
+        assert_eq!(talk.last_said.as_deref(), Some("line 9999"));
+    }
+
+    #[test]
+    fn an_event_begins_with_the_mark() {
+        let event = Event::Ran { id: "1".into(), exit: 0, output: String::new() };
+        assert!(serde_json::to_string(&event).unwrap().starts_with(MARK));
+    }
 }

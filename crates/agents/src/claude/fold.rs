@@ -244,9 +244,10 @@ impl Fold {
 
     /// Shows a whole block, in place of the pieces that came before it.
     fn whole(&mut self, message: Option<&str>, kind: Kind, text: &str, own: bool) -> Option<Step> {
-        let pieces = if own { self.partial.settle(message, kind) } else { None };
+        let pieces = if own { self.partial.settle(message, kind, text) } else { None };
         match pieces {
-            Some(index) => Some(Step::Entry { index, entry: kind.entry(text) }),
+            Some((_, true)) => None,
+            Some((index, false)) => Some(Step::Entry { index, entry: kind.entry(text) }),
             None if text.trim().is_empty() => None,
             None => Some(self.entries.add(kind.entry(text)).1),
         }

@@ -89,15 +89,16 @@ impl Partial {
         }
     }
 
-    /// Takes note that the next whole block of this kind has come, and returns the entry its pieces made.
-    pub(super) fn settle(&mut self, message: Option<&str>, kind: Kind) -> Option<usize> {
+    /// Takes the next whole block of this kind, and returns the entry its pieces made. The second value tells
+    /// whether that entry shows the whole text already.
+    pub(super) fn settle(&mut self, message: Option<&str>, kind: Kind, text: &str) -> Option<(usize, bool)> {
         if message.is_none() || self.message.as_deref() != message {
             return None;
         }
         let block = self.blocks.iter_mut().find(|block| block.kind == kind && !block.settled)?;
         block.settled = true;
-        block.text = String::new();
-        block.entry
+        let pieces = std::mem::take(&mut block.text);
+        Some((block.entry?, pieces == text && block.shown == text.len()))
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
             }
         }
         assert!(shown < 40 * 500_000, "{shown} bytes were shown for half a megabyte");
-        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(0));
+        assert!(matches!(partial.settle(Some("m"), Kind::Text, "whole"), Some((0, false))));
         assert_eq!(partial.grow(0, Kind::Text, "late", &mut entries), None);
     }
 
@@ -128,10 +129,10 @@ mod tests {
         partial.grow(0, Kind::Thinking, "hm", &mut entries);
         partial.grow(1, Kind::Text, "one", &mut entries);
         partial.grow(2, Kind::Text, "two", &mut entries);
-        assert_eq!(partial.settle(Some("other"), Kind::Text), None);
-        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(1));
-        assert_eq!(partial.settle(Some("m"), Kind::Text), Some(2));
-        assert_eq!(partial.settle(Some("m"), Kind::Text), None);
-        assert_eq!(partial.settle(Some("m"), Kind::Thinking), Some(0));
+        assert_eq!(partial.settle(Some("other"), Kind::Text, "one"), None);
+        assert_eq!(partial.settle(Some("m"), Kind::Text, "one"), Some((1, true)));
+        assert_eq!(partial.settle(Some("m"), Kind::Text, "two and a half"), Some((2, false)));
+        assert_eq!(partial.settle(Some("m"), Kind::Text, "three"), None);
+        assert_eq!(partial.settle(Some("m"), Kind::Thinking, "hm"), Some((0, true)));
     }
 }

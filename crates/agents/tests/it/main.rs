@@ -1,0 +1,8 @@
+//! Recorded conversations, folded again: the same lines must give the same steps, however they are cut.
+
+#[cfg(test)]
+mod claude;
+#[cfg(test)]
+mod recording;
+#[cfg(test)]
+mod scripted;
