@@ -152,3 +152,6 @@ fn is_open(request: &Request) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

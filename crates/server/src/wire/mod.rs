@@ -22,3 +22,6 @@ pub(crate) use task::{Task, TaskWithAttemptStatus, new_task};
 pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {
     items.into_iter().map(U::from).collect()
 }
+
+#[cfg(test)]
+mod tests;

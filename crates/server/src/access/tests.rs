@@ -1,0 +1,245 @@
+//! The rules on real connections, around a router that tells who the caller is.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+use axum::Router;
+use axum::extract::Request;
+use forge_model::AttemptId;
+
+use super::*;
+use crate::Closing;
+use crate::serve::listen;
+
+const TOKEN: &str = "0123456789abcdef";
+
+struct Server {
+    address: SocketAddr,
+    closing: Closing,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.closing.begin();
+    }
+}
+
+async fn server(require_token: bool) -> Server {
+    server_on("127.0.0.1", require_token).await
+}
+
+async fn server_on(host: &str, require_token: bool) -> Server {
+    let listener = tokio::net::TcpListener::bind((host, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let names = vec!["forge.lan".to_string(), "Forge.example:8443".to_string()];
+    let file = Path::new("/home/ada/token").to_path_buf();
+    let access = Access::new(address.port(), names, TOKEN.to_string(), file, require_token);
+    let inside = Router::new().fallback(|request: Request| async move {
+        match request.extensions().get::<Caller>() {
+            Some(caller) => format!("{caller:?}"),
+            None => "nobody".to_string(),
+        }
+    });
+    let closing = Closing::new();
+    let mut told = closing.guard();
+    let guarded = access.guard(inside);
+    tokio::spawn(listen(listener, guarded, closing.clone(), async move { told.closed().await }));
+    Server { address, closing }
+}
+
+/// Sends a request as it stands, `PORT` replaced, and returns the status and the whole answer.
+async fn raw(server: &Server, request: &str) -> (u16, String) {
+    let address = server.address;
+    let request = request.replace("PORT", &address.port().to_string());
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    });
+    let answer = asked.await.unwrap();
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    (status.unwrap_or_else(|| panic!("no status in {answer:?}")), answer)
+}
+
+/// Sends a GET to our own name with further headers, each ending in a line break.
+async fn get(server: &Server, path: &str, headers: &str) -> (u16, String) {
+    let head = format!("GET {path} HTTP/1.1\r\nHost: localhost:PORT\r\nConnection: close\r\n");
+    raw(server, &format!("{head}{headers}\r\n")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_our_own_names_are_served() {
+    let server = server(false).await;
+    let cases = [
+        ("Host: localhost:PORT\r\n", 200),
+        ("Host: LocalHost\r\n", 200),
+        ("Host: 127.0.0.1:PORT\r\n", 200),
+        ("Host: [::1]:PORT\r\n", 200),
+        ("Host: forge.lan\r\n", 200),
+        ("Host: FORGE.lan:PORT\r\n", 200),
+        ("Host: forge.example:8443\r\n", 200),
+        ("Host: forge.example\r\n", 421),
+        ("Host: localhost:1\r\n", 421),
+        ("Host: localhost.evil.example:PORT\r\n", 421),
+        ("Host: evil.localhost:PORT\r\n", 421),
+        ("Host: evil.example\r\n", 421),
+        ("Host: \r\n", 421),
+        ("", 421),
+        ("Host: localhost\r\nHost: evil.example\r\n", 421),
+    ];
+    for (host, expected) in cases {
+        for path in ["/", "/health", "/api/projects"] {
+            let request = format!("GET {path} HTTP/1.1\r\n{host}Connection: close\r\n\r\n");
+            let (status, answer) = raw(&server, &request).await;
+            assert_eq!(status, expected, "{host:?} {path} {answer}");
+        }
+    }
+    let whole =
+        "GET http://evil.example/api/projects HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert_eq!(raw(&server, whole).await.0, 421);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_another_site_is_refused() {
+    let server = server(false).await;
+    let cases = [
+        ("Origin: http://localhost:PORT\r\n", 200),
+        ("Origin: https://forge.lan\r\n", 200),
+        ("Origin: https://forge.example:8443\r\n", 200),
+        ("Origin: http://127.0.0.1:PORT\r\n", 403),
+        ("Origin: http://localhost\r\n", 403),
+        ("Origin: http://localhost:3000\r\n", 403),
+        ("Origin: http://evil.example\r\n", 403),
+        ("Origin: null\r\n", 403),
+        ("Origin: \r\n", 403),
+        ("Origin: http://localhost:PORT\r\nOrigin: http://evil.example\r\n", 403),
+        ("Sec-Fetch-Site: same-origin\r\n", 200),
+        ("Sec-Fetch-Site: none\r\n", 200),
+        ("Sec-Fetch-Site: same-site\r\n", 403),
+        ("Sec-Fetch-Site: cross-site\r\n", 403),
+    ];
+    for (header, expected) in cases {
+        for path in ["/", "/health", "/api/projects"] {
+            let (status, answer) = get(&server, path, header).await;
+            assert_eq!(status, expected, "{header:?} {path} {answer}");
+        }
+        // The right token does not open what a foreign page asks for.
+        let with_token = format!("{header}Authorization: Bearer {TOKEN}\r\n");
+        assert_eq!(get(&server, "/api/projects", &with_token).await.0, expected, "{header:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_on_another_site_leads_to_the_page_and_to_nothing_else() {
+    let server = server(false).await;
+    let link = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
+    let frame = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n";
+    let script = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script\r\n";
+    assert_eq!(get(&server, "/", link).await.0, 200);
+    assert_eq!(get(&server, "/api/projects", link).await.0, 403);
+    assert_eq!(get(&server, "/health", link).await.0, 403);
+    assert_eq!(get(&server, "/", frame).await.0, 403);
+    assert_eq!(get(&server, "/", script).await.0, 403);
+    let post = format!("POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{link}\r\n");
+    assert_eq!(raw(&server, &post).await.0, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_token_the_same_user_is_the_owner() {
+    for host in ["127.0.0.1", "::1", "::"] {
+        let mut server = server_on(host, false).await;
+        if host == "::" {
+            // A dual-stack listener sees an IPv4 client under its mapped address.
+            server.address.set_ip([127, 0, 0, 1].into());
+        }
+        let (status, answer) = get(&server, "/api/projects", "").await;
+        assert_eq!(status, 200, "{host}: {answer}");
+        assert!(answer.ends_with("Owner"), "{host}: {answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_decides_and_always_narrows() {
+    let server = server(false).await;
+    let attempt = AttemptId::random();
+    let scoped = attempt_token(TOKEN, attempt);
+    let cases = [
+        (format!("Authorization: Bearer {TOKEN}\r\n"), 200, "Owner".to_string()),
+        (format!("Cookie: x=y; forge_PORT={TOKEN}\r\n"), 200, "Owner".to_string()),
+        (format!("Authorization: Bearer {scoped}\r\n"), 200, format!("{:?}", Caller::Attempt(attempt))),
+        (format!("Cookie: forge_1={TOKEN}\r\n"), 200, "Owner".to_string()),
+        ("Authorization: Bearer wrong\r\n".to_string(), 401, "not the token".to_string()),
+        ("Authorization: Bearer\r\n".to_string(), 401, "not the token".to_string()),
+        (format!("Authorization: Basic {TOKEN}\r\n"), 401, "not the token".to_string()),
+        ("Cookie: forge_PORT=wrong\r\n".to_string(), 401, "not the token".to_string()),
+        (format!("Authorization: Bearer wrong\r\nCookie: forge_PORT={TOKEN}\r\n"), 401, "not".to_string()),
+    ];
+    for (headers, expected, told) in cases {
+        let (status, answer) = get(&server, "/api/projects", &headers).await;
+        assert_eq!(status, expected, "{headers:?} {answer}");
+        assert!(answer.contains(&told), "{headers:?} {answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_token_is_required_the_refusal_says_where_it_is() {
+    let server = server(true).await;
+    let (status, answer) = get(&server, "/api/projects", "").await;
+    assert_eq!(status, 401);
+    assert!(answer.contains("/home/ada/token"), "{answer}");
+    assert!(answer.to_ascii_lowercase().contains("www-authenticate: bearer"), "{answer}");
+    let (status, _) = get(&server, "/api/projects", &format!("Authorization: Bearer {TOKEN}\r\n")).await;
+    assert_eq!(status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_the_page_and_the_exchange_of_the_token_need_none() {
+    let server = server(true).await;
+    assert_eq!(get(&server, "/health", "").await.0, 200);
+    assert_eq!(get(&server, "/", "").await.0, 200);
+    let session = "POST /api/session HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert_eq!(raw(&server, session).await.0, 200);
+    assert_eq!(raw(&server, &session.replace("POST", "GET")).await.0, 401);
+    assert_eq!(raw(&server, &session.replace("/api/session", "/")).await.0, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_drops_a_cookie_that_outlived_its_token() {
+    let server = server(false).await;
+    let dropped = format!("set-cookie: forge_{}=; ", server.address.port());
+    assert!(get(&server, "/", "Cookie: forge_PORT=old\r\n").await.1.contains(&dropped));
+    assert!(!get(&server, "/", &format!("Cookie: forge_PORT={TOKEN}\r\n")).await.1.contains("set-cookie"));
+    assert!(!get(&server, "/", "").await.1.contains("set-cookie"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_user_of_this_machine_needs_the_token() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("only root can become another user; nothing was tried");
+        return;
+    }
+    let server = server(false).await;
+    let port = server.address.port();
+    let ask = move |user: u32, token: Option<&str>| {
+        let mut command = Command::new("setpriv");
+        command.arg(format!("--reuid={user}")).arg("--clear-groups").args(["curl", "-sS", "-m", "30"]);
+        if let Some(token) = token {
+            command.arg("-H").arg(format!("Authorization: Bearer {token}"));
+        }
+        let output = command.arg(format!("http://127.0.0.1:{port}/api/projects")).output();
+        let output = output.expect("this test needs `setpriv` (util-linux) and `curl`");
+        assert!(output.status.success(), "curl under setpriv failed: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let asked = tokio::task::spawn_blocking(move || {
+        assert_eq!(ask(0, None), "Owner");
+        assert!(ask(65534, None).contains("send the token in"));
+        assert!(ask(12345, None).contains("send the token in"));
+        assert_eq!(ask(65534, Some(TOKEN)), "Owner");
+    });
+    asked.await.unwrap();
+}
