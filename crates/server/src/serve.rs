@@ -95,3 +95,74 @@ impl Listener for Door {
         self.0.local_addr()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use axum::body::{Body, Bytes};
+    use axum::routing::get;
+    use futures_util::StreamExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Serves a router, lets `during` do something with its address, then stops it; returns how long the stop took.
+    async fn time_to_stop<T>(
+        closing: Closing,
+        router: Router,
+        during: impl AsyncFnOnce(SocketAddr) -> T,
+    ) -> (Duration, T) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async move { stopped.await.unwrap_or_default() };
+        let served = tokio::spawn(listen(listener, router, closing, shutdown));
+        let held = during(address).await;
+        let begun = Instant::now();
+        stop.send(()).unwrap();
+        served.await.unwrap().unwrap();
+        (begun.elapsed(), held)
+    }
+
+    async fn ask(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut first = [0; 1];
+        stream.read_exact(&mut first).await.unwrap();
+        stream
+    }
+
+    #[tokio::test]
+    async fn connections_that_wait_for_nothing_do_not_hold_up_a_stop() {
+        let router = Router::new().route("/", get(|| async { "hello" }));
+        let (took, _held) = time_to_stop(Closing::new(), router, async |address| {
+            // One that was used and kept, and one that a browser opened in advance.
+            (ask(address).await, TcpStream::connect(address).await.unwrap())
+        })
+        .await;
+        assert!(took < GRACE, "the stop took {took:?}");
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_never_ends_by_itself_ends_at_a_stop() {
+        let closing = Closing::new();
+        let streams = closing.clone();
+        let endless = move || {
+            let mut guard = streams.guard();
+            let first = futures_util::stream::once(async { Ok::<_, io::Error>(Bytes::from("first")) });
+            let rest = futures_util::stream::once(async move {
+                guard.closed().await;
+                Ok(Bytes::from("last"))
+            });
+            async { Body::from_stream(first.chain(rest)) }
+        };
+        let router = Router::new().route("/", get(endless));
+        let (took, mut stream) = time_to_stop(closing, router, ask).await;
+        assert!(took < GRACE, "the stop took {took:?}");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("last"), "{answer}");
+    }
+}

@@ -101,3 +101,87 @@ fn fingerprint(call: &str, body: &[u8]) -> String {
     let digest = Sha256::new().chain_update(call).chain_update(body).finalize();
     format!("{digest:x}")
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::response::Response;
+    use axum::routing::post;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn ask(request: Request) -> (StatusCode, String) {
+        let router = Router::new()
+            .route("/fields", post(|fields: Fields| async move { format!("{fields:?}") }))
+            .route("/start", post(|call: StartCall| async move { format!("{:?}", call.key) }));
+        let response: Response = router.oneshot(request).await.unwrap();
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    fn json(path: &str, body: impl Into<Body>) -> Request {
+        let request = Request::post(path).header("content-type", "application/json; charset=utf-8");
+        request.body(body.into()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_a_json_object_is_refused_in_the_envelope() {
+        let deep = "[".repeat(100_000);
+        let cases = [
+            ("", 400, "it is empty"),
+            ("{\"title\":", 400, "the body is not JSON"),
+            ("{\"title\": \"\u{1}\"}", 400, "the body is not JSON"),
+            (deep.as_str(), 400, "the body is not JSON"),
+            ("[]", 422, "the body must be a JSON object"),
+            ("null", 422, "the body must be a JSON object"),
+        ];
+        for (body, status, told) in cases {
+            let (given, answer) = ask(json("/fields", body.to_string())).await;
+            assert_eq!(given, status, "{answer}");
+            assert!(answer.contains(told) && answer.contains("\"success\":false"), "{answer}");
+        }
+        let (status, answer) = ask(json("/fields", vec![b'"', 0xff, b'"'])).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_body_must_say_that_it_is_json() {
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
+            let request = Request::post("/fields").header("content-type", kind).body("{}".into()).unwrap();
+            let (status, answer) = ask(request).await;
+            assert_eq!(status, StatusCode::UNSUPPORTED_MEDIA_TYPE, "{kind}: {answer}");
+            assert!(answer.contains("Content-Type: application/json"), "{answer}");
+        }
+        let (status, _) = ask(Request::post("/fields").body("{}".into()).unwrap()).await;
+        assert_eq!(status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        assert_eq!(ask(json("/fields", "{}")).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_body_over_two_megabytes_is_refused_and_one_just_below_is_read() {
+        let body = |text: usize| format!("{{\"title\":\"{}\"}}", "x".repeat(text));
+        assert_eq!(ask(json("/fields", body(LIMIT - 12))).await.0, StatusCode::OK);
+        let (status, answer) = ask(json("/fields", body(LIMIT))).await;
+        assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{answer}");
+        assert!(answer.contains("2 MB"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_key_is_tied_to_the_method_the_path_and_the_body() {
+        let call = async |body: &str, key: &str| {
+            let mut request = json("/start", body.to_string());
+            request.headers_mut().insert("idempotency-key", key.parse().unwrap());
+            ask(request).await
+        };
+        let (status, first) = call("{}", "k").await;
+        assert_eq!(status, StatusCode::OK, "{first}");
+        assert!(first.contains("key: \"k\""), "{first}");
+        assert_eq!(call("{}", "k").await.1, first);
+        assert_ne!(call("{ }", "k").await.1, first);
+        assert_eq!(call("{}", "").await.0, StatusCode::BAD_REQUEST);
+        assert_eq!(call("{}", &"k".repeat(256)).await.0, StatusCode::BAD_REQUEST);
+        assert_eq!(ask(json("/start", "{}")).await.1, "None");
+    }
+}
