@@ -1,1 +1,33 @@
-//! placeholder
+//! The git binary: branches, worktrees, commits and snapshots of a person's repository.
+//!
+//! Knows paths, refs and commits, and never hears of a task or an attempt. Everything is done by calling `git`;
+//! a repository is treated as hostile, so nothing that its own config names is run, with one exception that its
+//! caller asks for: the hooks of [`Worktree::commit_all`].
+
+mod binary;
+mod branches;
+mod call;
+mod changes;
+mod checkout;
+mod commit;
+mod drivers;
+mod error;
+mod limit;
+mod names;
+mod private;
+mod queue;
+mod remove;
+mod repo;
+mod scratch;
+mod snapshot;
+mod worktrees;
+
+pub use binary::Git;
+pub use branches::Branch;
+pub use checkout::Worktree;
+pub use commit::{CommitRequest, Committed};
+pub use error::{Error, Failure, Result};
+pub use names::check_branch_name;
+pub use repo::Repo;
+pub use snapshot::{LeftOut, Limits, Snapshot, SnapshotRequest, Why};
+pub use worktrees::{NewWorktree, WorktreeInfo};

@@ -1,0 +1,173 @@
+//! One call of git, made so that nothing which a repository's config names is run.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use crate::binary::Git;
+use crate::error::Failure;
+
+/// Settings of every call. They travel as `GIT_CONFIG_*` variables and not as `-c`, because `-c` splits at the
+/// first `=` and a driver may be called `a=b`.
+const SETTINGS: [(&str, &str); 5] = [
+    ("core.fsmonitor", "false"),
+    (HOOKS, "/dev/null"),
+    ("core.quotePath", "false"),
+    ("submodule.recurse", "false"),
+    ("i18n.commitEncoding", "UTF-8"),
+];
+
+const HOOKS: &str = "core.hooksPath";
+
+/// One call of git.
+pub(crate) struct Call {
+    git: Git,
+    verb: &'static str,
+    globals: Vec<OsString>,
+    arguments: Vec<OsString>,
+    settings: Vec<(OsString, OsString)>,
+    environment: Vec<(OsString, OsString)>,
+    input: Option<Vec<u8>>,
+}
+
+impl Call {
+    pub(crate) fn new(git: &Git, verb: &'static str) -> Call {
+        let environment = [
+            ("LC_ALL", "C"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
+            // A missing object must not make git call a transport that the repository's config chose.
+            ("GIT_NO_LAZY_FETCH", "1"),
+        ];
+        Call {
+            git: git.clone(),
+            verb,
+            globals: Vec::new(),
+            arguments: Vec::new(),
+            settings: SETTINGS.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            environment: environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            input: None,
+        }
+    }
+
+    /// Runs in `directory`, whatever the directory of this process is.
+    pub(crate) fn from(self, directory: &Path) -> Call {
+        self.global("-C").global(directory)
+    }
+
+    /// Adds an option that stands before the verb.
+    pub(crate) fn global(mut self, option: impl AsRef<OsStr>) -> Call {
+        self.globals.push(option.as_ref().to_os_string());
+        self
+    }
+
+    /// Adds an option such as `--git-dir=<path>` that stands before the verb.
+    pub(crate) fn global_path(self, option: &str, path: &Path) -> Call {
+        let mut text = OsString::from(option);
+        text.push(path);
+        self.global(text)
+    }
+
+    pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Call {
+        self.arguments.push(argument.as_ref().to_os_string());
+        self
+    }
+
+    pub(crate) fn args<const N: usize>(self, arguments: [&str; N]) -> Call {
+        arguments.into_iter().fold(self, Call::arg)
+    }
+
+    pub(crate) fn setting(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Call {
+        self.settings.push((key.as_ref().to_os_string(), value.as_ref().to_os_string()));
+        self
+    }
+
+    pub(crate) fn settings(self, settings: &[(String, OsString)]) -> Call {
+        settings.iter().fold(self, |call, (key, value)| call.setting(key, value))
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        self.environment.push((name.into(), value.as_ref().to_os_string()));
+        self
+    }
+
+    pub(crate) fn without_env(mut self, name: &str) -> Call {
+        self.environment.retain(|(other, _)| other != name);
+        self
+    }
+
+    /// Lets the person's hooks run, in the person's own locale.
+    pub(crate) fn with_hooks(mut self) -> Call {
+        self.settings.retain(|(key, _)| key != HOOKS);
+        self.without_env("LC_ALL").without_env("GIT_OPTIONAL_LOCKS")
+    }
+
+    pub(crate) fn input(mut self, bytes: Vec<u8>) -> Call {
+        self.input = Some(bytes);
+        self
+    }
+
+    /// Runs it and returns its standard output; any ending but success is a failure.
+    pub(crate) fn run(self) -> Result<Vec<u8>, Failure> {
+        let verb = self.verb;
+        let output = self.output()?;
+        if output.status.success() { Ok(output.stdout) } else { Err(failure(verb, &output)) }
+    }
+
+    /// Runs it for a yes or a no: success is yes, exit code 1 is no.
+    pub(crate) fn ask(self) -> Result<Option<Vec<u8>>, Failure> {
+        let verb = self.verb;
+        let output = self.output()?;
+        match output.status.code() {
+            Some(0) => Ok(Some(output.stdout)),
+            Some(1) => Ok(None),
+            _ => Err(failure(verb, &output)),
+        }
+    }
+
+    /// Runs it and returns whatever came of it.
+    pub(crate) fn output(mut self) -> Result<Output, Failure> {
+        let input = self.input.take();
+        let mut command = self.command();
+        command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
+        let mut child = command.spawn().map_err(start)?;
+        let pipe = child.stdin.take();
+        thread::scope(|scope| {
+            if let (Some(mut pipe), Some(input)) = (pipe, input) {
+                // Git may end before it has read everything; its exit code tells that, not the broken pipe.
+                scope.spawn(move || drop(pipe.write_all(&input)));
+            }
+            child.wait_with_output().map_err(start)
+        })
+    }
+
+    /// Makes the command, for a caller that runs it in its own way.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.git.program());
+        command.env_clear().envs(self.git.environment().iter().map(|(name, value)| (name, value)));
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
+        for (index, (key, value)) in self.settings.iter().enumerate() {
+            command
+                .env(format!("GIT_CONFIG_KEY_{index}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
+        command.args(&self.globals).arg(self.verb).args(&self.arguments);
+        command
+    }
+}
+
+/// Reads an answer that is one line of text.
+pub(crate) fn line(answer: Vec<u8>) -> String {
+    String::from_utf8_lossy(&answer).trim_end_matches('\n').to_string()
+}
+
+pub(crate) fn failure(verb: &str, output: &Output) -> Failure {
+    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    Failure::Exit { verb: verb.to_string(), status: output.status, stderr }
+}

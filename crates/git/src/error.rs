@@ -1,0 +1,103 @@
+//! What can go wrong, naming the act and the object.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something in a repository could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("git was not found on PATH; install git 2.41 or newer and start Forge again")]
+    Missing,
+    #[error("git {found} at {path} is too old; install git 2.41 or newer and put it first on PATH")]
+    TooOld { found: String, path: PathBuf },
+    #[error("{path} does not answer like git: {answer:?}; put git 2.41 or newer first on PATH")]
+    NotGit { path: PathBuf, answer: String },
+
+    #[error("{path} does not exist")]
+    NoSuchPath { path: PathBuf },
+    #[error("{path} is not a directory")]
+    NotADirectory { path: PathBuf },
+    #[error("{path} is not inside a git repository; run `git init` there first")]
+    NotARepository { path: PathBuf },
+    #[error("{path} is a bare repository; give the path of a checkout")]
+    Bare { path: PathBuf },
+    #[error("{path} is no place to work in: {why}")]
+    NoCheckout { path: PathBuf, why: String },
+    #[error(
+        "{path} belongs to another user, so git refuses it; to trust it run \
+         `git config --global --add safe.directory {path}`"
+    )]
+    NotOwned { path: PathBuf },
+
+    #[error("{name:?} cannot be the name of a branch")]
+    BadName { name: String },
+    #[error("{reference:?} is not a reference under refs/forge/")]
+    BadReference { reference: String },
+    #[error("there is no branch {branch} in {repo}")]
+    NoSuchBranch { branch: String, repo: PathBuf },
+    #[error("there is no commit {commit} in {repo}")]
+    NoSuchCommit { commit: String, repo: PathBuf },
+    #[error("{repo} has no commits yet; make a first commit")]
+    NoCommits { repo: PathBuf },
+    #[error("a branch called {branch} exists already")]
+    BranchTaken { branch: String },
+    #[error(
+        "branch {branch} cannot be made while branch {existing} exists; rename {existing} or use another prefix"
+    )]
+    BranchClash { branch: String, existing: String },
+    #[error("branch {branch} is no longer at {expected}")]
+    BranchMoved { branch: String, expected: String },
+    #[error("branch {branch} is checked out at {path}")]
+    BranchInUse { branch: String, path: PathBuf },
+
+    #[error("{path} exists already")]
+    PathTaken { path: PathBuf },
+    #[error("{path} is not a worktree that may be touched: {why}")]
+    NotOurWorktree { path: PathBuf, why: String },
+    #[error(
+        "{path} needs the filter {driver}, which only the repository's own config defines; \
+         define filter.{driver} in your global git config to allow it"
+    )]
+    LocalFilter { driver: String, path: PathBuf },
+    #[error("{} has an unresolved conflict, with {} paths in all", paths.first().map(|path| path.display().to_string()).unwrap_or_default(), paths.len())]
+    Unmerged { paths: Vec<PathBuf> },
+
+    #[error("could not {act}")]
+    Git { act: String, source: Failure },
+    #[error("could not {act} {path}")]
+    Io { act: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// How one call of git failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("could not start {program}")]
+    Start { program: PathBuf, source: io::Error },
+    #[error("git {verb} ended with {status}: {stderr}")]
+    Exit { verb: String, status: ExitStatus, stderr: String },
+    #[error("git {verb} answered {answer:?}")]
+    Answer { verb: String, answer: String },
+}
+
+impl Failure {
+    /// Gives the failure the act and the object that it spoiled.
+    pub(crate) fn during(self, act: impl Into<String>) -> Error {
+        Error::Git { act: act.into(), source: self }
+    }
+
+    /// Returns what git wrote on its standard error, or nothing when it did not get that far.
+    pub(crate) fn stderr(&self) -> &str {
+        match self {
+            Failure::Exit { stderr, .. } => stderr,
+            Failure::Start { .. } | Failure::Answer { .. } => "",
+        }
+    }
+}
+
+/// Gives an IO error the act and the path that it spoiled.
+pub(crate) fn io_error(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Io { act, path: path.to_path_buf(), source }
+}

@@ -1,0 +1,235 @@
+//! A private git directory over a checkout's files: reads the files exactly as they are, and runs nothing.
+//!
+//! The repository's config, attributes and hooks are not even opened, so there is no list of dangerous settings to
+//! keep up with. Objects are written where the repository has its own; the index is a copy.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::call::{Call, line};
+use crate::changes::Changes;
+use crate::checkout::{Checkout, ObjectFormat, read_path};
+use crate::drivers::joined;
+use crate::error::{Error, Failure, Result, io_error};
+use crate::scratch::Scratch;
+
+/// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command.
+const COPIED: &str =
+    r"^core\.(excludesfile|filemode|symlinks|ignorecase|precomposeunicode|trustctime|checkstat)$";
+
+/// A private git directory for the length of one snapshot.
+pub(crate) struct Private<'a> {
+    checkout: &'a Checkout,
+    scratch: Scratch,
+    settings: Vec<(String, OsString)>,
+}
+
+impl<'a> Private<'a> {
+    pub(crate) fn make(checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
+        let scratch = Scratch::make(&checkout.git_dir)?;
+        scratch.write("config", config(checkout.object_format))?;
+        scratch.write("HEAD", head.map_or("ref: refs/heads/none\n".into(), |oid| format!("{oid}\n")))?;
+        for name in ["objects", "refs"] {
+            let path = scratch.path().join(name);
+            fs::create_dir(&path).map_err(io_error("make", &path))?;
+        }
+        let exclude = checkout.common_dir.join("info/exclude");
+        match fs::read(&exclude) {
+            Ok(patterns) => drop(scratch.write("info/exclude", patterns)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(io_error("read", &exclude)(error)),
+        }
+        copy_index(&checkout.git_dir, scratch.path())?;
+        let settings = copied_settings(checkout)?;
+        Ok(Private { checkout, scratch, settings })
+    }
+
+    /// Finds what differs from the index, nested repositories apart.
+    pub(crate) fn changes(&self) -> Result<Changes> {
+        Changes::ask(self.call("status"), "--untracked-files=all").map_err(|failure| self.reading(failure))
+    }
+
+    /// Finds submodules with files in them, and brings back into sight what flags in the index hide from `changes`.
+    pub(crate) fn unhide(&self) -> Result<Vec<PathBuf>> {
+        let answer = self.call("ls-files").args(["--stage", "-v", "-z"]).run();
+        let answer = answer.map_err(|failure| self.reading(failure))?;
+        let mut submodules = BTreeSet::new();
+        let mut hidden = Vec::new();
+        for entry in answer.split(|byte| *byte == 0) {
+            // `H 100644 <oid> 0<tab>path`; a small letter means assume-unchanged, S skip-worktree.
+            let (Some(tab), Some(tag)) = (entry.iter().position(|byte| *byte == b'\t'), entry.first()) else {
+                continue;
+            };
+            let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
+            if entry[2..].starts_with(b"160000") {
+                if fs::symlink_metadata(self.checkout.top.join(&path).join(".git")).is_ok() {
+                    submodules.insert(path);
+                }
+            } else if (tag.is_ascii_lowercase() || *tag == b'S')
+                && fs::symlink_metadata(self.checkout.top.join(&path)).is_ok()
+            {
+                hidden.push(path);
+            }
+        }
+        for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+            if !hidden.is_empty() {
+                let call = self.call("update-index").args([flag, "-z", "--stdin"]).input(joined(&hidden));
+                call.run().map_err(|failure| self.reading(failure))?;
+            }
+        }
+        Ok(submodules.into_iter().collect())
+    }
+
+    /// Lists the files of a nested repository, and of those inside it, relative to the checkout.
+    pub(crate) fn nested_files(&self, nested: &Path) -> Result<Vec<PathBuf>> {
+        let top = self.checkout.top.join(nested);
+        let inner = Scratch::make(self.scratch.path())?;
+        inner.write("config", config(self.checkout.object_format))?;
+        inner.write("HEAD", "ref: refs/heads/none\n")?;
+        for name in ["objects", "refs"] {
+            let path = inner.path().join(name);
+            fs::create_dir(&path).map_err(io_error("make", &path))?;
+        }
+        // Its index only tells what is tracked although ignored; without a readable one, ignored files stay out.
+        let its_git_dir =
+            read_path(&top.join(".git"), "gitdir: ").map_or(top.join(".git"), |target| top.join(target));
+        let copied = fs::copy(its_git_dir.join("index"), inner.path().join("index")).is_ok();
+        let list = |git_dir: &Path| {
+            let call = self.over(git_dir, &top, "ls-files");
+            call.args(["-z", "--cached", "--others", "--exclude-standard"]).run()
+        };
+        let mut answer = list(inner.path());
+        if answer.is_err() && copied {
+            let index = inner.path().join("index");
+            fs::remove_file(&index).map_err(io_error("remove", &index))?;
+            answer = list(inner.path());
+        }
+        let answer = answer.map_err(|failure| self.reading(failure))?;
+        let mut files = Vec::new();
+        for name in answer.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            let path = nested.join(OsStr::from_bytes(name.strip_suffix(b"/").unwrap_or(name)));
+            match fs::symlink_metadata(self.checkout.top.join(&path)) {
+                Ok(kind) if kind.is_dir() => {
+                    if fs::symlink_metadata(self.checkout.top.join(&path).join(".git")).is_ok() {
+                        files.extend(self.nested_files(&path)?);
+                    }
+                }
+                Ok(_) => files.push(path),
+                Err(_) => {}
+            }
+        }
+        Ok(files)
+    }
+
+    /// Puts files into the private index as they are now. Returns those that git could not take, and why.
+    pub(crate) fn add(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let call = self.call("update-index").args(["--add", "--remove", "--replace", "-z", "--stdin"]);
+        match call.input(joined(paths)).run() {
+            Ok(_) => Ok(Vec::new()),
+            Err(failure @ (Failure::Start { .. } | Failure::Answer { .. })) => Err(self.reading(failure)),
+            Err(failure) if paths.len() == 1 => Ok(vec![(paths[0].clone(), failure.stderr().to_string())]),
+            // One bad path makes git refuse them all and write nothing, so look for it by halves.
+            Err(_) => {
+                let (left, right) = paths.split_at(paths.len() / 2);
+                let mut refused = self.add(left)?;
+                refused.extend(self.add(right)?);
+                Ok(refused)
+            }
+        }
+    }
+
+    /// Writes the private index as a tree.
+    pub(crate) fn write_tree(&self) -> Result<String> {
+        let mut call = self.call("write-tree");
+        // In a partial clone, files that nobody touched may not be here; the promise of a remote keeps them whole.
+        if is_partial_clone(&self.checkout.common_dir) {
+            call = call.arg("--missing-ok");
+        }
+        call.run().map(line).map_err(|failure| self.reading(failure))
+    }
+
+    fn call(&self, verb: &'static str) -> Call {
+        self.over(self.scratch.path(), &self.checkout.top, verb)
+    }
+
+    fn over(&self, git_dir: &Path, top: &Path, verb: &'static str) -> Call {
+        let empty_tree = match self.checkout.object_format {
+            ObjectFormat::Sha1 => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            ObjectFormat::Sha256 => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+        };
+        Call::new(&self.checkout.git, verb)
+            .from(top)
+            .global_path("--git-dir=", git_dir)
+            .global_path("--work-tree=", top)
+            .global(format!("--attr-source={empty_tree}"))
+            .env("GIT_OBJECT_DIRECTORY", self.checkout.common_dir.join("objects"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .setting("core.attributesFile", "/dev/null")
+            .setting("core.splitIndex", "false")
+            .settings(&self.settings)
+    }
+
+    fn reading(&self, failure: Failure) -> Error {
+        failure.during(format!("read the files of {}", self.checkout.top.display()))
+    }
+}
+
+fn config(format: ObjectFormat) -> &'static str {
+    match format {
+        ObjectFormat::Sha1 => "[core]\n\trepositoryformatversion = 0\n",
+        ObjectFormat::Sha256 => {
+            "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
+        }
+    }
+}
+
+/// Copies the index and its time: git takes a file for unchanged only if it is older than the index, so a copy that
+/// looked newer would hide a change made in the second in which the index was written.
+fn copy_index(from: &Path, to: &Path) -> Result<()> {
+    let copy = |source: &Path, target: &Path| -> io::Result<()> {
+        let mut source = fs::File::open(source)?;
+        let mut target = fs::File::create(target)?;
+        io::copy(&mut source, &mut target)?;
+        target.set_modified(source.metadata()?.modified()?)
+    };
+    let index = from.join("index");
+    match copy(&index, &to.join("index")) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(io_error("copy", &index)(error)),
+    }
+    let entries = fs::read_dir(from).map_err(io_error("list", from))?;
+    for entry in entries.flatten() {
+        if entry.file_name().as_bytes().starts_with(b"sharedindex.") {
+            let path = entry.path();
+            copy(&path, &to.join(entry.file_name())).map_err(io_error("copy", &path))?;
+        }
+    }
+    Ok(())
+}
+
+fn copied_settings(checkout: &Checkout) -> Result<Vec<(String, OsString)>> {
+    let answer = checkout.refs("config").args(["--null", "--type=path", "--get-regexp", COPIED]).ask();
+    let act = || format!("read the config of {}", checkout.top.display());
+    let answer = answer.map_err(|failure| failure.during(act()))?.unwrap_or_default();
+    let entries = answer.split(|byte| *byte == 0).filter_map(|entry| {
+        let newline = entry.iter().position(|byte| *byte == b'\n')?;
+        let key = String::from_utf8_lossy(&entry[..newline]).into_owned();
+        Some((key, OsString::from_vec(entry[newline + 1..].to_vec())))
+    });
+    Ok(entries.collect())
+}
+
+fn is_partial_clone(common_dir: &Path) -> bool {
+    let packs = fs::read_dir(common_dir.join("objects/pack"));
+    packs.is_ok_and(|packs| packs.flatten().any(|pack| pack.file_name().as_bytes().ends_with(b".promisor")))
+}

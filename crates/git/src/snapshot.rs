@@ -1,0 +1,228 @@
+//! Snapshots: every tracked and untracked file of a checkout as a commit, without touching the checkout.
+//!
+//! Bytes are saved as they lie on disk; no filter runs and no line end is changed. What could not be saved is
+//! named, in the result and in the commit's message. Ignored files are not saved.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::call::line;
+use crate::checkout::{Checkout, Worktree};
+use crate::drivers::Drivers;
+use crate::error::{Error, Failure, Result};
+use crate::names::{check_own_reference, is_oid};
+use crate::private::Private;
+
+const NAME: &str = "Forge";
+const EMAIL: &str = "forge@localhost";
+
+/// A snapshot to be taken.
+#[derive(Debug, Clone)]
+pub struct SnapshotRequest {
+    /// The reference that the snapshots of one worktree are chained on, under `refs/forge/`.
+    pub reference: String,
+    /// The message of the commit.
+    pub message: String,
+    pub limits: Limits,
+}
+
+/// How much a snapshot may take up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Larger files are left out.
+    pub file_bytes: u64,
+    /// When the changed files are more than this together, the largest are left out.
+    pub total_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { file_bytes: 50_000_000, total_bytes: 500_000_000 }
+    }
+}
+
+/// A snapshot that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub oid: String,
+    /// The snapshot before it on the same reference.
+    pub parent: Option<String>,
+    pub left_out: Vec<LeftOut>,
+    /// Files and HEAD are as the last snapshot has them, so `oid` is that one.
+    pub unchanged: bool,
+}
+
+/// A file that is not in a snapshot as it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub path: PathBuf,
+    pub why: Why,
+}
+
+/// Why a file was left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    #[error("{bytes} bytes, more than a file may have")]
+    TooBig { bytes: u64 },
+    #[error("{bytes} bytes, more than was left for the snapshot")]
+    NoRoom { bytes: u64 },
+    #[error("it cannot be read")]
+    Unreadable,
+    #[error("it is neither a file nor a link")]
+    NotAFile,
+    #[error("it may be secret: the repository's own config encodes it with the filter {driver}")]
+    LocalFilter { driver: String },
+    #[error("git refused it: {stderr}")]
+    Refused { stderr: String },
+}
+
+impl Worktree {
+    /// Saves the files as a commit on the request's reference: its first parent is the snapshot before, its second
+    /// the commit that is checked out. The index and its lock are left alone.
+    pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot> {
+        check_own_reference(&request.reference)?;
+        let checkout = &self.checkout;
+        let before = Before::read(checkout, &request.reference)?;
+        let private = Private::make(checkout, before.head.as_deref())?;
+        let (paths, mut left_out) = choose(checkout, &private, &request.limits)?;
+        let refused = private.add(&paths)?;
+        left_out
+            .extend(refused.into_iter().map(|(path, stderr)| LeftOut { path, why: Why::Refused { stderr } }));
+        left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        let tree = private.write_tree()?;
+        match before.last {
+            Some(last) if last.tree == tree && (before.head.is_none() || last.head == before.head) => {
+                Ok(Snapshot { oid: last.oid, parent: last.parent, left_out, unchanged: true })
+            }
+            last => {
+                let parent = last.map(|last| last.oid);
+                let parents = [parent.as_deref(), before.head.as_deref()];
+                let oid = commit_tree(checkout, &tree, parents, &message(&request.message, &left_out))?;
+                let absent = "0".repeat(oid.len());
+                let call =
+                    checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
+                let written = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run();
+                written.map_err(|failure| failure.during(format!("write {}", request.reference)))?;
+                Ok(Snapshot { oid, parent, left_out, unchanged: false })
+            }
+        }
+    }
+}
+
+/// What was there before the snapshot.
+struct Before {
+    head: Option<String>,
+    last: Option<Last>,
+}
+
+struct Last {
+    oid: String,
+    tree: String,
+    parent: Option<String>,
+    head: Option<String>,
+}
+
+impl Before {
+    fn read(checkout: &Checkout, reference: &str) -> Result<Before> {
+        let names = ["HEAD^{commit}".into(), reference.to_string(), format!("{reference}^{{tree}}")];
+        let names = [&names[..], &[format!("{reference}^1"), format!("{reference}^2")]].concat();
+        let mut input = names.join("\n").into_bytes();
+        input.push(b'\n');
+        let act = || format!("read the last snapshot at {reference}");
+        let answer = checkout.refs("cat-file").arg("--batch-check=%(objectname)").input(input).run();
+        let answer = line(answer.map_err(|failure| failure.during(act()))?);
+        // A name that does not exist comes back as itself and the word `missing`.
+        let mut oids = answer.lines().map(|line| is_oid(line).then(|| line.to_string()));
+        let mut next = || {
+            let wrong = || Failure::Answer { verb: "cat-file".into(), answer: answer.clone() };
+            oids.next().ok_or_else(|| wrong().during(act()))
+        };
+        let (head, oid, tree, first, second) = (next()?, next()?, next()?, next()?, next()?);
+        let last = oid.zip(tree).map(|(oid, tree)| match second {
+            // The first snapshot on a reference has HEAD as its only parent.
+            None => Last { oid, tree, parent: None, head: first },
+            Some(second) => Last { oid, tree, parent: first, head: Some(second) },
+        });
+        Ok(Before { head, last })
+    }
+}
+
+/// Chooses what goes in: everything that differs from the index and may be saved.
+fn choose(
+    checkout: &Checkout,
+    private: &Private<'_>,
+    limits: &Limits,
+) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
+    let submodules = private.unhide()?;
+    let changes = private.changes()?;
+    let mut paths = changes.unstaged;
+    paths.retain(|path| !submodules.contains(path));
+    for nested in submodules.iter().chain(&changes.nested) {
+        paths.extend(private.nested_files(nested)?);
+    }
+    let secret = Drivers::of(checkout)?.among(checkout, &paths)?;
+    let mut left_out: Vec<LeftOut> =
+        secret.into_iter().map(|(path, driver)| LeftOut { path, why: Why::LocalFilter { driver } }).collect();
+    paths.retain(|path| left_out.iter().all(|left| left.path != *path));
+
+    let mut chosen = Vec::new();
+    let mut files = Vec::new();
+    for path in paths {
+        let full = checkout.top.join(&path);
+        let Ok(kind) = fs::symlink_metadata(&full) else {
+            chosen.push(path);
+            continue;
+        };
+        let why = if kind.is_symlink() || kind.is_dir() {
+            chosen.push(path);
+            continue;
+        } else if !kind.is_file() {
+            Why::NotAFile
+        } else if kind.len() > limits.file_bytes {
+            Why::TooBig { bytes: kind.len() }
+        } else if fs::File::open(&full).is_err() {
+            Why::Unreadable
+        } else {
+            files.push((kind.len(), path));
+            continue;
+        };
+        left_out.push(LeftOut { path, why });
+    }
+    files.sort();
+    let mut total = 0;
+    for (bytes, path) in files {
+        total += bytes;
+        if total <= limits.total_bytes {
+            chosen.push(path);
+        } else {
+            left_out.push(LeftOut { path, why: Why::NoRoom { bytes } });
+        }
+    }
+    Ok((chosen, left_out))
+}
+
+fn message(text: &str, left_out: &[LeftOut]) -> String {
+    let mut message = format!("{}\n", text.trim_end());
+    if !left_out.is_empty() {
+        message.push_str("\nLeft out:\n");
+    }
+    for LeftOut { path, why } in left_out {
+        // Writing to a string cannot fail.
+        let _written = writeln!(message, "{path:?}: {why}");
+    }
+    message
+}
+
+fn commit_tree(checkout: &Checkout, tree: &str, parents: [Option<&str>; 2], message: &str) -> Result<String> {
+    let mut call = checkout.refs("commit-tree").args(["--no-gpg-sign", "-F", "-"]);
+    for parent in parents.into_iter().flatten() {
+        call = call.args(["-p", parent]);
+    }
+    let call = call.arg(tree).env("GIT_AUTHOR_NAME", NAME).env("GIT_AUTHOR_EMAIL", EMAIL);
+    let call = call.env("GIT_COMMITTER_NAME", NAME).env("GIT_COMMITTER_EMAIL", EMAIL);
+    let oid = call.input(message.as_bytes().to_vec()).run().map(line);
+    let act = || format!("write a snapshot of {}", checkout.top.display());
+    let oid = oid.map_err(|failure| failure.during(act()))?;
+    if is_oid(&oid) { Ok(oid) } else { Err(Error::NoSuchCommit { commit: oid, repo: checkout.top.clone() }) }
+}
