@@ -1,1 +1,55 @@
-fn main() {}
+//! The forge binary: server, command line, and the two processes that run beside an agent.
+//!
+//! The shim and the scripted agent are told apart before anything else happens: they must cost nothing but
+//! themselves, and no option of the command line may change them.
+
+#[cfg(windows)]
+compile_error!("Forge does not run on Windows itself; build and run it inside WSL");
+
+mod address;
+mod autostart;
+mod browser;
+mod cli;
+mod client;
+mod commands;
+mod demo;
+mod environment;
+mod event_stream;
+mod exit;
+mod follow;
+mod home;
+mod ids;
+mod log_stream;
+mod output;
+mod port_file;
+mod private_file;
+mod prompt;
+mod render;
+mod scripted;
+mod serve;
+mod server_file;
+mod stop_server;
+mod token;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    match args.next() {
+        Some(word) if word == "shim" => return forge_process::shim_main(args),
+        Some(word) if word == "scripted" => return scripted::main(args),
+        _ => {}
+    }
+    match cli::Cli::parse().run() {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("forge: {failure}");
+            }
+            failure.exit.into()
+        }
+    }
+}
