@@ -1,0 +1,287 @@
+//! Calls the server over HTTP, like any other client. Nothing in here touches the data directory but to find
+//! the server and its token.
+
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use ureq::http::{Request, Response};
+use ureq::{Agent, Body};
+
+use crate::environment;
+use crate::exit::{Exit, Failure, Result};
+use crate::{server_file, token};
+
+/// How long a server that somebody named may take to answer that it is there.
+const FIRST_ANSWER: Duration = Duration::from_millis(1500);
+/// How long a server whose process is known to live may take: it may be busy.
+const KNOWN_ANSWER: Duration = Duration::from_secs(10);
+/// How long any other call may take; a cold start on a large repository is the slowest.
+const LONGEST_CALL: Duration = Duration::from_secs(600);
+/// How long a call that may be repeated safely waits for a server that restarts.
+const RESTART: Duration = Duration::from_secs(10);
+/// The largest answer that is read.
+const LARGEST_ANSWER: u64 = 1 << 30;
+
+/// Where the server is looked for.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    /// At a URL that somebody named.
+    Url(String),
+    /// At the URL that the server of the data directory wrote down.
+    Home,
+}
+
+/// A client of one server.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    agent: Agent,
+    target: Target,
+    home: PathBuf,
+    base: String,
+    /// The token, once the server has asked for one; shared by all clones.
+    token: Arc<OnceLock<String>>,
+}
+
+/// Why a call got no answer: the server went away, or it said no.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The connection could not be made or broke; the server may be restarting.
+    Away(String),
+    /// An answer, and it was no.
+    Refused(Failure),
+}
+
+impl Client {
+    /// Makes a client of the server at `base`, without calling it.
+    pub(crate) fn new(target: Target, home: PathBuf, base: String) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // A proxy is for the world outside; the server is here.
+            .proxy(None)
+            .max_redirects(0)
+            // A connection kept from before a restart would fail the first call after it.
+            .max_idle_connections(0)
+            .timeout_connect(Some(FIRST_ANSWER))
+            .user_agent(concat!("forge/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let token = Arc::new(OnceLock::new());
+        if let Some(given) = environment::text(environment::FORGE_TOKEN) {
+            // The lock is new, so it is empty.
+            let _ = token.set(given);
+        }
+        Self { agent: config.into(), target, home, base, token }
+    }
+
+    /// Returns the URL of the server.
+    pub(crate) fn url(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns the data directory this client looks into.
+    pub(crate) fn home(&self) -> &PathBuf {
+        &self.home
+    }
+
+    /// Checks that a Forge server answers, and returns what it says about itself.
+    pub(crate) fn health(&self) -> std::result::Result<Value, Trouble> {
+        let limit = match self.target {
+            Target::Url(_) => FIRST_ANSWER,
+            Target::Home => KNOWN_ANSWER,
+        };
+        let mut response = self.send("GET", "/health", None, None, limit)?;
+        let health: Option<Value> = response.body_mut().read_json().ok();
+        health.filter(|health| health["status"] == "ok").ok_or_else(|| {
+            Trouble::Refused(Failure::away(format!("what answers at {} is not a Forge server", self.base)))
+        })
+    }
+
+    /// Looks again where the server is: after a restart it may have another port.
+    pub(crate) fn relocate(&mut self) {
+        if let (Target::Home, Some(found)) = (&self.target, server_file::find(&self.home)) {
+            self.base = found.url;
+        }
+    }
+
+    /// Reads something.
+    pub(crate) fn get(&self, path: &str) -> std::result::Result<Value, Trouble> {
+        self.call("GET", path, None, None)
+    }
+
+    /// Does something that is fine to do twice, or whose second time the server refuses.
+    pub(crate) fn post(&self, path: &str, body: Option<&Value>) -> std::result::Result<Value, Trouble> {
+        self.call("POST", path, body, None)
+    }
+
+    /// Starts something exactly once: the call carries a key, so it is repeated when the server restarts
+    /// under it, and the server repeats the first answer instead of the act.
+    pub(crate) fn post_once(&mut self, path: &str, body: &Value) -> Result<Value> {
+        let key = crate::private_file::secret(16)
+            .map_err(|error| Failure::away(format!("could not draw a random key: {error}")))?;
+        let deadline = Instant::now() + RESTART;
+        loop {
+            match self.call("POST", path, Some(body), Some(&key)) {
+                Err(Trouble::Away(_)) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(100));
+                    self.relocate();
+                }
+                answer => return answer.map_err(Failure::from),
+            }
+        }
+    }
+
+    /// Opens the stream of events. What changes after this returns is on the stream.
+    pub(crate) fn events(&self) -> std::result::Result<impl std::io::BufRead + use<>, Trouble> {
+        // The stream never ends by itself, so only its beginning has a limit.
+        let response = self.send("GET", "/api/events", None, None, Duration::ZERO)?;
+        if !response.status().is_success() {
+            return Err(Trouble::Refused(refusal(response)));
+        }
+        let body = response.into_body().into_with_config().limit(u64::MAX).reader();
+        Ok(BufReader::new(body))
+    }
+
+    /// Returns the token to send, when the server has asked for one.
+    pub(crate) fn token_in_use(&self) -> Option<&str> {
+        self.token.get().map(String::as_str)
+    }
+
+    fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> std::result::Result<Value, Trouble> {
+        let mut response = self.send(method, path, body, key, LONGEST_CALL)?;
+        if !response.status().is_success() {
+            return Err(Trouble::Refused(refusal(response)));
+        }
+        let text = response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string();
+        let mut answer: Value = match text.map(|text| serde_json::from_str(&text)) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => {
+                let message = format!("{} answered {method} {path} with something else: {error}", self.base);
+                return Err(Trouble::Refused(Failure::away(message)));
+            }
+            Err(error) => return Err(Trouble::Away(self.sentence(&error))),
+        };
+        if answer["success"] == Value::Bool(false) {
+            return Err(Trouble::Refused(Failure::invalid(message_of(&answer))));
+        }
+        Ok(answer["data"].take())
+    }
+
+    /// Sends a request; one that is refused for want of a token is sent again with the token of the data
+    /// directory. A limit of zero means none beyond the connection.
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+        limit: Duration,
+    ) -> std::result::Result<Response<Body>, Trouble> {
+        let response = self.send_as_is(method, path, body, key, limit)?;
+        if response.status() != 401 || self.token.get().is_some() || !self.may_have_our_token() {
+            return Ok(response);
+        }
+        let Some(token) = token::read(&self.home) else { return Ok(response) };
+        // Another clone may have been quicker; then it has set the same token.
+        let _ = self.token.set(token);
+        self.send_as_is(method, path, body, key, limit)
+    }
+
+    fn send_as_is(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+        limit: Duration,
+    ) -> std::result::Result<Response<Body>, Trouble> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = self.token.get() {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key);
+        }
+        let limit = Some(limit).filter(|limit| !limit.is_zero());
+        let sent = match body {
+            Some(body) => {
+                let request = request.header("Content-Type", "application/json").body(body.to_string());
+                request.map_err(ureq::Error::from).and_then(|request| {
+                    let request = self.agent.configure_request(request).timeout_global(limit).build();
+                    self.agent.run(request)
+                })
+            }
+            None => request.body(()).map_err(ureq::Error::from).and_then(|request| {
+                let request = self.agent.configure_request(request).timeout_global(limit).build();
+                self.agent.run(request)
+            }),
+        };
+        sent.map_err(|error| match error {
+            ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
+                Trouble::Refused(Failure::invalid(format!("{} is not a URL to call: {error}", self.base)))
+            }
+            error => Trouble::Away(self.sentence(&error)),
+        })
+    }
+
+    /// The token of this data directory is for a server of this user on this machine, and nobody else.
+    fn may_have_our_token(&self) -> bool {
+        match &self.target {
+            Target::Home => true,
+            Target::Url(url) => {
+                let host = url.strip_prefix("http://").unwrap_or(url);
+                let host = host.rsplit_once(':').map_or(host, |(host, _)| host).trim_matches(['[', ']']);
+                host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+            }
+        }
+    }
+
+    /// Returns the failure to end with when the server is not there.
+    pub(crate) fn is_away(&self) -> Failure {
+        Failure::away(format!("no Forge server answers at {}; start one with `forge serve`", self.base))
+    }
+
+    fn sentence(&self, error: &ureq::Error) -> String {
+        match error {
+            ureq::Error::Timeout(_) => format!("the server at {} does not answer in time", self.base),
+            _ => self.is_away().message,
+        }
+    }
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Away(message) => Failure::away(message),
+            Trouble::Refused(failure) => failure,
+        }
+    }
+}
+
+/// Turns a refusal into the sentence the server gave and the exit code that fits.
+fn refusal(mut response: Response<Body>) -> Failure {
+    let status = response.status();
+    let exit = match status.as_u16() {
+        404 => Exit::NotFound,
+        409 => Exit::Conflict,
+        400..=499 if !matches!(status.as_u16(), 401 | 403 | 421) => Exit::Invalid,
+        _ => Exit::Away,
+    };
+    let answer: Value = response.body_mut().read_json().unwrap_or_default();
+    let message = match message_of(&answer) {
+        message if message.is_empty() => format!("the server answered {status}"),
+        message => message,
+    };
+    Failure { exit, message }
+}
+
+fn message_of(answer: &Value) -> String {
+    answer["message"].as_str().unwrap_or_default().to_string()
+}

@@ -1,0 +1,53 @@
+//! `forge list`: every attempt, newest first.
+
+use crate::autostart;
+use crate::cli::Globals;
+use crate::exit::{Exit, Result};
+use crate::output::{Output, short};
+use crate::wire::{self, Attempt};
+
+/// List all attempts, newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  forge list --running")]
+pub(crate) struct Args {
+    /// List only attempts with a running agent
+    #[arg(long)]
+    running: bool,
+}
+
+pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
+    let client = autostart::connect(globals, output)?;
+    let mut attempts = Vec::new();
+    for value in client.get("/api/task-attempts")?.as_array().into_iter().flatten() {
+        let attempt: Attempt = wire::read(value)?;
+        if attempt.is_live() || !args.running {
+            attempts.push((attempt, value.clone()));
+        }
+    }
+    if output.json {
+        output.value(&attempts.into_iter().map(|(_, value)| value).collect())?;
+        return Ok(Exit::Ok);
+    }
+    if attempts.is_empty() {
+        output.remark("there is no attempt yet; begin one with `forge run \"PROMPT\"`");
+        return Ok(Exit::Ok);
+    }
+    for (attempt, _) in &attempts {
+        output.line(line(attempt))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn line(attempt: &Attempt) -> String {
+    let state = match attempt.open_asks {
+        0 => attempt.state.clone(),
+        _ => "asks".to_string(),
+    };
+    format!(
+        "{}  {state:<8}  {:<12}  {:<28}  {}",
+        attempt.short(),
+        attempt.executor,
+        attempt.branch,
+        short(attempt.title(), 60)
+    )
+}

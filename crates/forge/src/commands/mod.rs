@@ -1,0 +1,11 @@
+//! The verbs of the command line, one file each: what it takes and what it does.
+
+pub(crate) mod answer;
+pub(crate) mod follow_up;
+pub(crate) mod list;
+pub(crate) mod logs;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod wait;

@@ -1,0 +1,124 @@
+//! `forge run`: begins an attempt and follows it to its end.
+
+use std::path::{Path, PathBuf};
+
+use forge_model::ProfileId;
+use serde_json::{Value, json};
+
+use crate::cli::Globals;
+use crate::client::Client;
+use crate::exit::{Exit, Failure, Result};
+use crate::follow::{self, Wishes};
+use crate::output::Output;
+use crate::wire::{self, Attempt};
+use crate::{autostart, prompt};
+
+/// Begin an attempt and follow it to its end
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The exit code is 0 when the attempt finished, 1 when it failed, 6 when it was stopped. Ctrl-C \
+                  leaves the agent running.\n\n\
+                  Example:\n  forge run --agent SCRIPTED \"say Hello from a worktree\""
+)]
+pub(crate) struct Args {
+    /// Work on the repository that holds this directory
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+    /// Let this agent try; `AGENT:VARIANT` names one of its profiles
+    #[arg(long, value_name = "AGENT", default_value = "CLAUDE_CODE")]
+    agent: String,
+    /// Start from this branch instead of the one that is checked out
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+    /// Return as soon as the agent runs
+    #[arg(long)]
+    detach: bool,
+    /// Print the bytes of standard output as the agent wrote them
+    #[arg(long)]
+    raw: bool,
+    /// What is wanted; `-` reads it from standard input
+    prompt: String,
+}
+
+pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
+    let profile: ProfileId =
+        args.agent.parse().map_err(|error| Failure::invalid(format!("--agent: {error}")))?;
+    let repository = repository(&args.project)?;
+    let prompt = prompt::read(&args.prompt)?;
+    let mut client = autostart::connect(globals, output)?;
+    let project = project(&client, &repository)?;
+    let (title, description) = prompt::title_and_description(&prompt);
+    let mut body = json!({
+        "task": {"project_id": project, "title": title, "description": description},
+        "executor_profile_id": profile,
+    });
+    if let Some(base) = &args.base {
+        body["base_branch"] = json!(base);
+    }
+    let mut started = client.post_once("/api/tasks/create-and-start", &body)?;
+    let value = started["attempt"].take();
+    let attempt: Attempt = wire::read(&value)?;
+    if args.detach {
+        match output.json {
+            true => output.value(&value)?,
+            false => output.line(&attempt.id)?,
+        }
+        output.remark(beginning(&attempt));
+        return Ok(Exit::Ok);
+    }
+    output.remark(beginning(&attempt));
+    let wishes = Wishes { logs: !output.json, raw: args.raw, answer_here: true, until_ask: false };
+    let followed = follow::follow(&client, output, &attempt.id, wishes)?;
+    if output.json {
+        output.value(&followed.value)?;
+    }
+    output.remark(follow::ending(&followed.attempt));
+    Ok(followed.exit)
+}
+
+fn beginning(attempt: &Attempt) -> String {
+    match &attempt.worktree_path {
+        Some(worktree) => format!("attempt {} on branch {} in {worktree}", attempt.short(), attempt.branch),
+        None => format!("attempt {} on branch {}", attempt.short(), attempt.branch),
+    }
+}
+
+/// Finds the top of the repository that holds a directory.
+fn repository(directory: &Path) -> Result<PathBuf> {
+    let shown = directory.display();
+    let start = directory
+        .canonicalize()
+        .map_err(|error| Failure::invalid(format!("could not open the directory {shown}: {error}")))?;
+    let top = start.ancestors().find(|above| above.join(".git").exists());
+    top.map(Path::to_path_buf).ok_or_else(|| {
+        let start = start.display();
+        Failure::invalid(format!(
+            "{start} is not in a git repository; make one with `git init`, or name one with --project"
+        ))
+    })
+}
+
+/// Returns the id of the project for a repository, and registers it first when it is new.
+fn project(client: &Client, repository: &Path) -> Result<Value> {
+    if let Some(id) = known_project(client, repository)? {
+        return Ok(id);
+    }
+    let name = repository.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy());
+    let body = json!({"name": name, "git_repo_path": repository, "use_existing_repo": true});
+    match client.post("/api/projects", Some(&body)) {
+        Ok(mut made) => Ok(made["id"].take()),
+        // Another command may have registered it in the meantime.
+        Err(trouble) => known_project(client, repository)?.ok_or_else(|| Failure::from(trouble)),
+    }
+}
+
+fn known_project(client: &Client, repository: &Path) -> Result<Option<Value>> {
+    let projects = client.get("/api/projects")?;
+    let found = projects.as_array().into_iter().flatten().find(|project| {
+        let path = project["git_repo_path"].as_str().map(Path::new);
+        path.is_some_and(|path| {
+            path == repository || path.canonicalize().is_ok_and(|path| path == repository)
+        })
+    });
+    Ok(found.map(|project| project["id"].clone()))
+}

@@ -1,0 +1,42 @@
+//! `forge serve`: serves a data directory, or ends the server that does.
+
+use crate::cli::Globals;
+use crate::exit::{Exit, Failure, Result};
+use crate::output::Output;
+use crate::serve::{self, Plan};
+use crate::{address, home, stop_server};
+
+/// Serve the API and the live page, or stop the server
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Agents run on when the server ends; a new server finds them again.\n\n\
+                  Example:\n  forge serve --port 9000 --data ~/forge-data")]
+pub(crate) struct Args {
+    /// Make a small project with attempts in every state to look at
+    #[arg(long)]
+    demo: bool,
+    /// Accept requests for this host name too, beside the address itself; may be repeated
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Stop the server of this data directory; its agents run on
+    #[arg(long, conflicts_with_all = ["demo", "allow_host"])]
+    stop: bool,
+    /// With --stop: stop all agents too
+    #[arg(long, requires = "stop")]
+    all: bool,
+    /// Run for a client command that needs a server
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
+    if globals.url.is_some() {
+        return Err(Failure::invalid("--url is for client commands; `forge serve` takes --host and --port"));
+    }
+    let home = home::locate(globals.data.as_deref())?;
+    if args.stop {
+        return stop_server::stop(&home, output, args.all);
+    }
+    let (host, port) = address::to_listen(globals)?;
+    let names = args.allow_host.clone();
+    serve::serve(output, &Plan { home, host, port, names, demo: args.demo, background: args.background })
+}

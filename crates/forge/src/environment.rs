@@ -1,0 +1,63 @@
+//! Every environment variable that the command line and the server read. Nothing else in this crate reads one.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The data directory; `--data` goes before it.
+pub(crate) const FORGE_HOME: &str = "FORGE_HOME";
+/// Where worktrees go; without it, `worktrees` in the data directory.
+pub(crate) const FORGE_WORKTREES: &str = "FORGE_WORKTREES";
+/// Places where a test makes the server die or wait; empty in ordinary life.
+pub(crate) const FORGE_SEAM: &str = "FORGE_SEAM";
+/// The server that client commands talk to, as a whole URL; `--url`, `--host` and `--port` go before it.
+pub(crate) const FORGE_BASE_URL: &str = "FORGE_BASE_URL";
+/// The token that client commands send; without it, the one in the data directory when it is needed.
+pub(crate) const FORGE_TOKEN: &str = "FORGE_TOKEN";
+/// The IP address to serve on or to talk to; `--host` goes before it.
+pub(crate) const HOST: &str = "HOST";
+/// The port to serve on or to talk to; `--port` goes before it.
+pub(crate) const BACKEND_PORT: &str = "BACKEND_PORT";
+/// The port when `BACKEND_PORT` is not set.
+pub(crate) const PORT: &str = "PORT";
+/// When set, client commands never start a server by themselves.
+pub(crate) const CI: &str = "CI";
+/// When set, `forge serve` opens no browser.
+pub(crate) const DISABLE_BROWSER_OPEN: &str = "DISABLE_BROWSER_OPEN";
+/// The X display; `forge serve` opens a browser only where there is a display.
+pub(crate) const DISPLAY: &str = "DISPLAY";
+/// The Wayland display; `forge serve` opens a browser only where there is a display.
+pub(crate) const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// When set, output has no colours.
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+/// What the server logs, as `tracing` filters are written.
+pub(crate) const RUST_LOG: &str = "RUST_LOG";
+/// Where the platform keeps data; the data directory is `forge` in it.
+pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+/// The person's home directory, where data is kept when nothing else says where.
+pub(crate) const HOME: &str = "HOME";
+/// The directory for temporary files, where older tools look for the port file.
+pub(crate) const TMPDIR: &str = "TMPDIR";
+
+/// Reads a variable as text. One that is empty counts as not set.
+pub(crate) fn text(name: &str) -> Option<String> {
+    read(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// Reads a variable as a path. One that is empty counts as not set.
+pub(crate) fn path(name: &str) -> Option<PathBuf> {
+    read(name).map(PathBuf::from)
+}
+
+/// Says whether a variable is set at all, even to nothing.
+pub(crate) fn is_present(name: &str) -> bool {
+    std::env::var_os(name).is_some()
+}
+
+/// Returns the directory for temporary files.
+pub(crate) fn temporary() -> PathBuf {
+    path(TMPDIR).unwrap_or_else(|| PathBuf::from("/tmp"))
+}
+
+fn read(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

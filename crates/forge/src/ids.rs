@@ -1,0 +1,143 @@
+//! Ids as people type them: whole, or the first digits of one. A guess is never made: several that fit are listed.
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::exit::{Failure, Result};
+use crate::output::short;
+use crate::wire::{self, Attempt};
+
+/// Fewer digits than this say too little.
+const FEWEST: usize = 4;
+
+/// Finds the attempt that is meant: by its own id, else by the id of its task, whose newest attempt it is then.
+pub(crate) fn attempt(client: &Client, typed: &str) -> Result<Attempt> {
+    let attempts = attempts(client)?;
+    match pick(&attempts, &digits(typed)?, typed)? {
+        Some(attempt) => Ok(attempt.clone()),
+        None => Err(Failure::not_found(format!("there is no attempt {typed}; `forge list` shows them all"))),
+    }
+}
+
+/// Reads all attempts, newest first.
+pub(crate) fn attempts(client: &Client) -> Result<Vec<Attempt>> {
+    let answer = client.get("/api/task-attempts")?;
+    answer.as_array().into_iter().flatten().map(wire::read).collect()
+}
+
+/// Finds the attempt that is meant, if any.
+pub(crate) fn pick<'a>(attempts: &'a [Attempt], digits: &str, typed: &str) -> Result<Option<&'a Attempt>> {
+    let own: Vec<&Attempt> = attempts.iter().filter(|attempt| fits(&attempt.id, digits)).collect();
+    match own[..] {
+        [] => {}
+        [only] => return Ok(Some(only)),
+        _ => return Err(ambiguous(typed, &own)),
+    }
+    let of_task: Vec<&Attempt> = attempts
+        .iter()
+        .filter(|attempt| attempt.task_id.as_deref().is_some_and(|id| fits(id, digits)))
+        .collect();
+    match of_task.first() {
+        Some(newest) if of_task.iter().all(|attempt| attempt.task_id == newest.task_id) => Ok(Some(newest)),
+        Some(_) => Err(ambiguous(typed, &of_task)),
+        None => Ok(None),
+    }
+}
+
+/// Reads what was typed as the digits of an id.
+pub(crate) fn digits(typed: &str) -> Result<String> {
+    let digits = plain(typed);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(Failure::invalid(format!(
+            "{typed:?} is not an id; give an id of `forge list`, or its first {FEWEST} digits or more"
+        )));
+    }
+    if digits.len() < FEWEST {
+        return Err(Failure::invalid(format!(
+            "{typed:?} is too short; give at least {FEWEST} digits of the id"
+        )));
+    }
+    Ok(digits)
+}
+
+/// Says whether an id begins with these digits.
+pub(crate) fn fits(id: &str, digits: &str) -> bool {
+    plain(id).starts_with(digits)
+}
+
+/// Returns the whole id when one was typed, in the form the API takes.
+pub(crate) fn whole(typed: &str) -> Option<String> {
+    typed.trim().parse::<forge_model::RunId>().ok().map(|id| id.to_string())
+}
+
+/// Reads the run of a log by its whole id; none when there is no such run.
+pub(crate) fn run(client: &Client, typed: &str) -> Result<Option<Value>> {
+    let Some(id) = whole(typed) else { return Ok(None) };
+    match client.get(&format!("/api/execution-processes/{id}")).map_err(Failure::from) {
+        Ok(run) => Ok(Some(run)),
+        Err(failure) if failure.exit == crate::exit::Exit::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn plain(id: &str) -> String {
+    id.trim().replace('-', "").to_ascii_lowercase()
+}
+
+fn ambiguous(typed: &str, candidates: &[&Attempt]) -> Failure {
+    let mut message = format!("{typed} fits {} attempts; give more digits:", candidates.len());
+    for attempt in candidates {
+        message.push_str(&format!("\n  {}  {}  {}", attempt.id, attempt.state, short(attempt.title(), 60)));
+    }
+    Failure::invalid(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn attempts() -> Vec<Attempt> {
+        let attempt = |id: &str, task: &str| {
+            let value = json!({"id": id, "task_id": task, "state": "running", "branch": "forge/x"});
+            wire::read(&value).unwrap()
+        };
+        vec![
+            attempt("6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c", "11112222-8f6b-4c1d-9a53-0d1f2e3a4b5c"),
+            attempt("6a0c2f1e-9999-4c1d-9a53-0d1f2e3a4b5c", "11113333-8f6b-4c1d-9a53-0d1f2e3a4b5c"),
+            attempt("77772f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c", "11113333-8f6b-4c1d-9a53-0d1f2e3a4b5c"),
+        ]
+    }
+
+    fn picked(typed: &str) -> Result<Option<String>> {
+        let attempts = attempts();
+        Ok(pick(&attempts, &digits(typed)?, typed)?.map(|attempt| attempt.id.clone()))
+    }
+
+    #[test]
+    fn the_first_digits_of_an_attempt_are_enough() {
+        assert_eq!(picked("7777").unwrap().unwrap(), "77772f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c");
+        assert_eq!(picked("6A0C2F1E8").unwrap().unwrap(), "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c");
+        assert_eq!(picked("6a0c2f1e-8").unwrap().unwrap(), "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c");
+    }
+
+    #[test]
+    fn digits_that_fit_several_attempts_list_them() {
+        let message = picked("6a0c").unwrap_err().message;
+        assert!(message.contains("fits 2 attempts"), "{message}");
+        assert!(message.contains("6a0c2f1e-8f6b") && message.contains("6a0c2f1e-9999"), "{message}");
+    }
+
+    #[test]
+    fn the_digits_of_a_task_mean_its_newest_attempt() {
+        assert_eq!(picked("11113").unwrap().unwrap(), "6a0c2f1e-9999-4c1d-9a53-0d1f2e3a4b5c");
+        assert!(picked("1111").unwrap_err().message.contains("fits 3 attempts"));
+    }
+
+    #[test]
+    fn too_few_digits_and_other_texts_are_refused() {
+        assert!(picked("6a0").unwrap_err().message.contains("at least 4 digits"));
+        assert!(picked("banana").unwrap_err().message.contains("is not an id"));
+        assert_eq!(picked("ffff").unwrap(), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! `forge serve`: owns a data directory and serves it until it is told to stop. Agents are no part of this
+//! process: they run on when it ends.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forge_engine::{Engine, ErrorKind, Options, Seam};
+use forge_server::ServeOptions;
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::warn;
+use tracing_subscriber::EnvFilter;
+
+use crate::address::DEFAULT_PORT;
+use crate::client::{Client, Target};
+use crate::environment::{self, FORGE_SEAM, FORGE_WORKTREES, RUST_LOG};
+use crate::exit::{Exit, Failure, Result};
+use crate::output::Output;
+use crate::port_file::PortFile;
+use crate::server_file::{self, ServerFile};
+use crate::{browser, demo, home, token};
+
+/// What is logged when `RUST_LOG` says nothing.
+const DEFAULT_LOG: &str =
+    "warn,forge=info,forge_engine=info,forge_server=info,forge_process=info,forge_git=info";
+/// How long the engine's own threads may take to end.
+const THREADS_END: Duration = Duration::from_secs(1);
+
+/// How to serve.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) home: PathBuf,
+    pub(crate) host: IpAddr,
+    pub(crate) port: u16,
+    /// Further names that mean this server.
+    pub(crate) names: Vec<String>,
+    /// Make something to look at.
+    pub(crate) demo: bool,
+    /// Started by a client command: leave its session, and take any port when the usual one is taken.
+    pub(crate) background: bool,
+}
+
+/// Serves until a signal comes.
+pub(crate) fn serve(output: &Output, plan: &Plan) -> Result<Exit> {
+    if plan.background {
+        // Fails only where the process leads a session already, which is what is wanted.
+        let _ = rustix::process::setsid();
+    }
+    home::create(&plan.home)?;
+    log_to_stderr()?;
+    if let Some(other) = server_file::find(&plan.home) {
+        return Err(second(plan, Some(&other), None));
+    }
+    let listener = bind(plan)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::away(format!("could not start the server's threads: {error}")))?;
+    let served = runtime.block_on(serve_until_told(output, plan, listener));
+    // Agents are not among these threads, and everything that matters has been written.
+    runtime.shutdown_timeout(THREADS_END);
+    served
+}
+
+async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -> Result<Exit> {
+    let told = told_to_stop()?;
+    tokio::pin!(told);
+    let engine = tokio::select! {
+        opened = open(plan) => opened?,
+        () = &mut told => return Ok(Exit::Ok),
+    };
+    let home = &plan.home;
+    let token = token::ensure(home)
+        .map_err(|error| Failure::away(format!("could not make {}: {error}", token::path(home).display())))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::away(format!("could not learn the address of the server: {error}")))?;
+    let reach = Reach::new(plan, address);
+    let notice = ServerFile::of_this_process(&reach.url);
+    notice.write(home).map_err(|error| {
+        Failure::away(format!("could not write {}: {error}", home.join("server.json").display()))
+    })?;
+    let port_file = PortFile::write(&environment::temporary(), address.port())
+        .inspect_err(|error| {
+            warn!("older tools will not find this server: could not write the port file: {error}")
+        })
+        .ok();
+
+    announce(output, plan, &reach, &token)?;
+    if !plan.background {
+        browser::open(&reach.for_browser(&token));
+    }
+    if plan.demo {
+        tokio::spawn(demo::show(engine.clone()));
+    }
+    let options =
+        ServeOptions { listener, host_names: reach.names, token, require_token: reach.require_token };
+    let served = forge_server::serve(engine.clone(), options, told).await;
+
+    if let Err(error) = notice.remove(home) {
+        warn!("could not remove {}: {error}", home.join("server.json").display());
+    }
+    if let Some(Err(error)) = port_file.map(PortFile::remove) {
+        warn!("could not remove the port file: {error}");
+    }
+    served.map_err(|error| Failure::away(format!("could not serve {}: {error}", reach.url)))?;
+    let running = engine.overview().await.map_or(0, |overview| overview.running);
+    output.remark(farewell(running));
+    Ok(Exit::Ok)
+}
+
+async fn open(plan: &Plan) -> Result<Engine> {
+    let forge = std::env::current_exe()
+        .map_err(|error| Failure::away(format!("could not find the forge binary itself: {error}")))?;
+    let seam = environment::text(FORGE_SEAM).unwrap_or_default();
+    let seam = Seam::parse(&seam).map_err(|error| Failure::invalid(format!("{FORGE_SEAM}: {error}")))?;
+    let options =
+        Options { home: plan.home.clone(), worktrees: environment::path(FORGE_WORKTREES), forge, seam };
+    Engine::open(options).await.map_err(|error| match error.kind() {
+        ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),
+        ErrorKind::Invalid => Failure::invalid(error.to_string()),
+        _ => Failure::away(error.to_string()),
+    })
+}
+
+/// Says who serves the data already.
+fn second(plan: &Plan, other: Option<&ServerFile>, reason: Option<String>) -> Failure {
+    let home = plan.home.display();
+    match (other, reason) {
+        (Some(other), _) => Failure::conflict(format!(
+            "Forge {} already serves {home} on {} (process {}); stop it with `forge serve --stop`",
+            other.version, other.url, other.pid
+        )),
+        (None, Some(reason)) => Failure::conflict(reason),
+        (None, None) => Failure::conflict(format!("another Forge server uses {home}")),
+    }
+}
+
+fn bind(plan: &Plan) -> Result<TcpListener> {
+    let (host, port) = (plan.host, plan.port);
+    let error = match TcpListener::bind((host, port)) {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if plan.background && port == DEFAULT_PORT && error.kind() == io::ErrorKind::AddrInUse {
+        let any = TcpListener::bind((host, 0));
+        return any.map_err(|error| Failure::away(format!("could not listen on {host}: {error}")));
+    }
+    let address = SocketAddr::new(host, port);
+    Err(match error.kind() {
+        io::ErrorKind::AddrInUse if is_forge(address) => Failure::away(format!(
+            "port {port} is taken by another Forge server, with data of its own; stop that one with `forge serve \
+             --stop` there, or choose another port with --port"
+        )),
+        io::ErrorKind::AddrInUse => Failure::away(format!(
+            "port {port} on {host} is taken by another program; choose another with --port"
+        )),
+        io::ErrorKind::AddrNotAvailable => Failure::invalid(format!(
+            "{host} is no address of this machine; name one with --host or {}",
+            environment::HOST
+        )),
+        _ => Failure::away(format!("could not listen on {address}: {error}")),
+    })
+}
+
+fn is_forge(address: SocketAddr) -> bool {
+    let url = format!("http://{address}");
+    Client::new(Target::Url(url.clone()), PathBuf::new(), url).health().is_ok()
+}
+
+/// How the server is reached from this machine and from others.
+#[derive(Debug)]
+struct Reach {
+    /// The URL for clients on this machine.
+    url: String,
+    names: Vec<String>,
+    require_token: bool,
+    /// The host that people on other machines type.
+    outside: Option<String>,
+    port: u16,
+}
+
+impl Reach {
+    fn new(plan: &Plan, address: SocketAddr) -> Self {
+        let (ip, port) = (address.ip(), address.port());
+        let outside = match ip {
+            ip if ip.is_loopback() => None,
+            ip if ip.is_unspecified() => Some(outward(ip).unwrap_or(ip)),
+            ip => Some(ip),
+        };
+        let mut names = plan.names.clone();
+        names.extend(outside.map(in_url));
+        let local = match ip {
+            IpAddr::V4(ip) if ip.is_unspecified() => "127.0.0.1".to_string(),
+            IpAddr::V6(ip) if ip.is_unspecified() => "[::1]".to_string(),
+            ip => in_url(ip),
+        };
+        // Any address of 127.0.0.0/8 is loopback, but the server only knows the usual one by itself.
+        names.push(local.clone());
+        Self {
+            url: format!("http://{local}:{port}"),
+            names,
+            require_token: outside.is_some(),
+            outside: outside.map(in_url),
+            port,
+        }
+    }
+
+    /// Returns the URL to open; it holds the token where the server cannot tell who calls.
+    fn for_browser(&self, token: &str) -> String {
+        match self.require_token || cfg!(not(target_os = "linux")) {
+            true => format!("{}/#t={token}", self.url),
+            false => self.url.clone(),
+        }
+    }
+}
+
+/// Returns the address by which this machine speaks to others. Nothing is sent to find out.
+fn outward(unspecified: IpAddr) -> Option<IpAddr> {
+    let socket = UdpSocket::bind((unspecified, 0)).ok()?;
+    let far = if unspecified.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" };
+    socket.connect(far).ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|ip| !ip.is_unspecified())
+}
+
+fn in_url(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+fn announce(output: &Output, plan: &Plan, reach: &Reach, token: &str) -> Result<()> {
+    let (version, home) = (env!("CARGO_PKG_VERSION"), plan.home.display());
+    if output.json {
+        let data = plan.home.to_string_lossy();
+        return output.value(&json!({
+            "url": reach.url, "version": version, "pid": std::process::id(), "data": data,
+        }));
+    }
+    output.line(format_args!("Forge {version} on {} (data in {home})", reach.url))?;
+    if let Some(outside) = &reach.outside {
+        let port = reach.port;
+        output.line(format_args!(
+            "other machines, and this one, need the token: http://{outside}:{port}/#t={token}"
+        ))?;
+    }
+    Ok(())
+}
+
+fn farewell(running: i64) -> String {
+    match running {
+        0 => "Forge stopped serving; no agent is running".to_string(),
+        1 => "Forge stopped serving; 1 agent runs on. See it again with `forge serve`, stop it with `forge stop ID` \
+              or `forge serve --stop --all`"
+            .to_string(),
+        count => format!(
+            "Forge stopped serving; {count} agents run on. See them again with `forge serve`, stop one with \
+             `forge stop ID`, all with `forge serve --stop --all`"
+        ),
+    }
+}
+
+/// Resolves when a person or the system wants the server to end.
+fn told_to_stop() -> Result<impl Future<Output = ()> + Send> {
+    let watch = |kind: SignalKind| {
+        signal(kind).map_err(|error| Failure::away(format!("could not watch for signals: {error}")))
+    };
+    let (mut interrupt, mut terminate, mut hangup) =
+        (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?, watch(SignalKind::hangup())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}
+
+fn log_to_stderr() -> Result<()> {
+    let wanted = environment::text(RUST_LOG).unwrap_or_else(|| DEFAULT_LOG.to_string());
+    let filter = EnvFilter::try_new(&wanted)
+        .map_err(|error| Failure::invalid(format!("{RUST_LOG} is not understood: {error}")))?;
+    // Fails only when something else in this process logs already, and then it may go on.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
+    Ok(())
+}

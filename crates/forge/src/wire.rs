@@ -1,0 +1,133 @@
+//! The parts of the API's objects that the command line reads. What it prints as JSON is the whole object as
+//! the server gave it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::exit::{Failure, Result};
+
+/// An attempt.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Attempt {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) task_id: Option<String>,
+    pub(crate) state: String,
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+    #[serde(default)]
+    pub(crate) branch: String,
+    #[serde(default)]
+    pub(crate) executor: String,
+    #[serde(default)]
+    pub(crate) worktree_path: Option<String>,
+    #[serde(default)]
+    pub(crate) open_asks: i64,
+    #[serde(default)]
+    pub(crate) task: Option<Task>,
+}
+
+/// The task of an attempt.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Task {
+    pub(crate) title: String,
+}
+
+/// A run of an attempt.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) run_reason: String,
+    #[serde(default)]
+    pub(crate) executor_action: Value,
+}
+
+/// Something an agent waits for.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Ask {
+    pub(crate) approval_id: String,
+    pub(crate) execution_process_id: String,
+    #[serde(default)]
+    pub(crate) tool_name: String,
+    #[serde(default)]
+    pub(crate) task_attempt_id: String,
+    #[serde(default)]
+    pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) kind: String,
+}
+
+/// One frame of a run's log.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct LogFrame {
+    #[serde(default, rename = "JsonPatch")]
+    pub(crate) patch: Vec<LogPatch>,
+    /// Where to resume after this frame.
+    #[serde(default)]
+    pub(crate) position: Option<u64>,
+    #[serde(default)]
+    pub(crate) finished: bool,
+}
+
+/// One operation of a log frame.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct LogPatch {
+    pub(crate) value: LogChunk,
+}
+
+/// A piece of output.
+#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+pub(crate) struct LogChunk {
+    #[serde(rename = "type")]
+    pub(crate) stream: String,
+    pub(crate) content: String,
+}
+
+impl Attempt {
+    /// Says whether nothing more happens to the attempt by itself.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        matches!(self.state.as_str(), "finished" | "failed" | "stopped")
+    }
+
+    /// Says whether a process of the attempt is alive.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.state.as_str(), "running" | "waiting" | "limited")
+    }
+
+    /// Returns the title of the task, or the branch where there is no task.
+    pub(crate) fn title(&self) -> &str {
+        self.task.as_ref().map_or(&self.branch, |task| &task.title)
+    }
+
+    /// Returns the form of the id that people type.
+    pub(crate) fn short(&self) -> &str {
+        short_id(&self.id)
+    }
+}
+
+impl Ask {
+    /// Says whether a yes or no is wanted, not words.
+    pub(crate) fn is_permission(&self) -> bool {
+        self.kind != "question"
+    }
+
+    /// Returns what is asked, in words.
+    pub(crate) fn question(&self) -> String {
+        match crate::output::printable(self.text.trim()) {
+            text if text.is_empty() => format!("may {} be used?", self.tool_name),
+            text => text,
+        }
+    }
+}
+
+/// Returns the first eight digits of an id: short to type, and unlikely to be another's.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
+/// Reads one object of the API.
+pub(crate) fn read<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<T> {
+    T::deserialize(value).map_err(|error| {
+        Failure::away(format!("the server's answer is not understood: {error}; is it another version?"))
+    })
+}
