@@ -62,7 +62,7 @@ struct Tail {
     guard: StreamGuard,
     after: i64,
     first: Option<Event>,
-    /// There may be changes that the bell has not rung for, because the client told the position.
+    /// There may be changes that the bell will not ring for again.
     behind: bool,
 }
 
@@ -82,6 +82,8 @@ impl Tail {
             }
             match self.engine.changes(self.after).await {
                 Ok(changes) => {
+                    // A long tail comes in pieces, and the bell rings only once for all of it.
+                    self.behind = changes.seq > self.after && changes.seq < *self.bell.borrow();
                     self.after = changes.seq;
                     if let Some(event) = event(changes) {
                         return Some(event);

@@ -73,17 +73,24 @@ async fn until_gone(source: &mut SplitStream<WebSocket>) {
     while let Some(Ok(_)) = source.next().await {}
 }
 
-/// Encodes a batch; `sent` counts the entries of this connection.
+/// Encodes a batch; `sent` counts the entries of this connection. What follows on the same stream is one
+/// entry, because a log of short lines would else be mostly paths.
 fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
-    let mut patch = Vec::with_capacity(batch.chunks.len());
+    let mut pieces: Vec<Piece> = Vec::new();
     for chunk in batch.chunks {
         let r#type = match chunk.stream {
             ChunkStream::Stdout => "STDOUT",
             ChunkStream::Stderr => "STDERR",
         };
-        patch.push(PatchOp::add(format!("/entries/{sent}"), Piece { r#type, content: chunk.text }));
-        *sent += 1;
+        match pieces.last_mut() {
+            Some(last) if last.r#type == r#type => last.content.push_str(&chunk.text),
+            _ => pieces.push(Piece { r#type, content: chunk.text }),
+        }
     }
+    let first = *sent;
+    *sent += pieces.len() as u64;
+    let patch =
+        (first..).zip(pieces).map(|(n, piece)| PatchOp::add(format!("/entries/{n}"), piece)).collect();
     serde_json::to_string(&Frame { patch, position: batch.position }).ok().map(Message::text)
 }
 
@@ -99,6 +106,7 @@ mod tests {
         let batch = |text: &str, position| LogBatch {
             chunks: vec![
                 Chunk { stream: ChunkStream::Stdout, text: text.to_string() },
+                Chunk { stream: ChunkStream::Stdout, text: "more\n".to_string() },
                 Chunk { stream: ChunkStream::Stderr, text: "oh".to_string() },
             ],
             position,
@@ -109,7 +117,7 @@ mod tests {
         let second: Value = serde_json::from_str(second.to_text().unwrap()).unwrap();
         let expected = json!({
             "JsonPatch": [
-                {"op": "add", "path": "/entries/2", "value": {"type": "STDOUT", "content": "two\n"}},
+                {"op": "add", "path": "/entries/2", "value": {"type": "STDOUT", "content": "two\nmore\n"}},
                 {"op": "add", "path": "/entries/3", "value": {"type": "STDERR", "content": "oh"}},
             ],
             "position": 20,

@@ -39,9 +39,12 @@ struct ExecutorAction {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type")]
 enum Action {
-    CodingAgentInitialRequest { prompt: String, executor_profile_id: ProfileId },
-    CodingAgentFollowUpRequest { prompt: String, session_id: String, executor_profile_id: ProfileId },
-    ScriptRequest { script: String, language: &'static str, context: &'static str },
+    #[serde(rename = "CodingAgentInitialRequest")]
+    Initial { prompt: String, executor_profile_id: ProfileId },
+    #[serde(rename = "CodingAgentFollowUpRequest")]
+    FollowUp { prompt: String, session_id: String, executor_profile_id: ProfileId },
+    #[serde(rename = "ScriptRequest")]
+    Script { script: String, language: &'static str, context: &'static str },
 }
 
 /// Returns the contract's name of a run's state, which has no word for pending and lost.
@@ -56,7 +59,7 @@ pub(super) fn wire_status(state: RunState) -> &'static str {
 
 impl From<Run> for ExecutionProcess {
     fn from(run: Run) -> Self {
-        let script = |script, context| Action::ScriptRequest { script, language: "Bash", context };
+        let script = |script, context| Action::Script { script, language: "Bash", context };
         let (run_reason, typ) = match run.kind {
             RunKind::Setup => ("setupscript", script(run.prompt, "SetupScript")),
             RunKind::Cleanup => ("cleanupscript", script(run.prompt, "CleanupScript")),
@@ -84,8 +87,8 @@ impl From<Run> for ExecutionProcess {
 
 fn agent_action(prompt: String, session: Option<String>, executor_profile_id: ProfileId) -> Action {
     match session {
-        Some(session_id) => Action::CodingAgentFollowUpRequest { prompt, session_id, executor_profile_id },
-        None => Action::CodingAgentInitialRequest { prompt, executor_profile_id },
+        Some(session_id) => Action::FollowUp { prompt, session_id, executor_profile_id },
+        None => Action::Initial { prompt, executor_profile_id },
     }
 }
 

@@ -1,0 +1,97 @@
+//! Everything that changes, as server-sent events.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::world::{World, id};
+
+fn make_task(world: &World, project: &str, title: &str) -> String {
+    id(&world.post("/api/tasks", &json!({"project_id": project, "title": title})).data())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_starts_now_and_tells_each_change_with_its_number() {
+    let world = World::new().await;
+    let project = world.project();
+    let before = make_task(&world, &project, "before");
+    let mut events = world.events(&[], "");
+    let first = events.next().unwrap();
+    assert!(first.id.is_some() && first.data.is_empty(), "only the position: {first:?}");
+
+    let task = make_task(&world, &project, "after");
+    let event = events.next().unwrap();
+    assert_eq!(event.name, "json_patch");
+    assert!(event.id > first.id);
+    assert_eq!(event.operations(), [format!("add /tasks/{task}")]);
+    assert!(event.data.contains("\"attempt_count\":0"), "a task comes with its flags: {}", event.data);
+
+    world.put(&format!("/api/tasks/{before}"), &json!({"title": "changed"})).data();
+    assert_eq!(events.next().unwrap().operations(), [format!("replace /tasks/{before}")]);
+    world.send("DELETE", &format!("/api/tasks/{task}"), &[], b"").data();
+    assert_eq!(events.next().unwrap().operations(), [format!("remove /tasks/{task}")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_comes_back_gets_each_thing_once_in_its_newest_form() {
+    let world = World::new().await;
+    let project = world.project();
+    let position = world.events(&[], "").next().unwrap().id.unwrap().to_string();
+    let task = make_task(&world, &project, "one");
+    world.put(&format!("/api/tasks/{task}"), &json!({"title": "two"})).data();
+    for (headers, query) in [
+        (vec![("Last-Event-ID", position.as_str())], String::new()),
+        (vec![], format!("?after={position}")),
+        (vec![("Last-Event-ID", position.as_str())], "?after=0".to_string()),
+    ] {
+        let event = world.events(&headers, &query).next().unwrap();
+        assert_eq!(event.operations(), [format!("add /tasks/{task}")]);
+        assert!(event.data.contains("\"two\"") && !event.data.contains("\"one\""), "{}", event.data);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_that_is_not_ours_asks_the_reader_to_start_over() {
+    let world = World::new().await;
+    let project = world.project();
+    for unknown in ["999999", "-5", "banana"] {
+        let mut events = world.events(&[("Last-Event-ID", unknown)], "");
+        let event = events.next().unwrap();
+        assert_eq!(event.name, "resync", "{unknown}");
+        assert!(event.id.is_some());
+        let task = make_task(&world, &project, "next");
+        assert_eq!(events.next().unwrap().operations(), [format!("add /tasks/{task}")]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_is_told_with_its_task_attempt_and_run() {
+    let world = World::new().await;
+    let project = world.project();
+    let mut events = world.events(&[], "");
+    events.next().unwrap();
+    let started = world.start(&project, "Talk", "ask go on?");
+    let attempt = started["attempt_id"].as_str().unwrap();
+    let run = id(&world.run_of(attempt));
+    let mut wanted = vec![
+        format!("add /tasks/{}", id(&started)),
+        format!("add /task_attempts/{attempt}"),
+        format!("add /execution_processes/{run}"),
+    ];
+    let mut asked = false;
+    while !wanted.is_empty() || !asked {
+        let operations = events.next().unwrap().operations();
+        wanted.retain(|operation| !operations.contains(operation));
+        asked |= operations.iter().any(|operation| operation.starts_with("add /approvals/"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_of_the_server_ends_the_stream_and_is_not_held_up() {
+    let mut world = World::new().await;
+    let mut events = world.events(&[], "");
+    events.next().unwrap();
+    let took = world.stop().await;
+    assert!(took < Duration::from_secs(5), "the stop took {took:?}");
+    assert_eq!(events.next(), None);
+}

@@ -1,0 +1,14 @@
+//! The server over real connections, with a real engine, real git and the scripted agent.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod access;
+mod asks;
+mod attempts;
+mod bad_input;
+mod events;
+mod page;
+mod projects;
+mod raw_logs;
+mod tasks;
+mod world;
