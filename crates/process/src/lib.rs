@@ -1,1 +1,52 @@
-//! placeholder
+//! A supervised child as a directory: the shim, both sides.
+//!
+//! The shim owns one agent and lives as long as the agent does, whatever happens to the server that
+//! started it. Everything it knows stands in the run's directory, so the server side of this crate
+//! only reads files, follows them, and speaks to one socket. There is no async runtime here, no
+//! database, and no word about tasks or attempts: a run is a directory and a marker.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `spec.json` | what to run: arguments, environment, working directory, limits |
+//! | `lock` | held by the shim for its life; liveness is this lock, never a pid |
+//! | `shim.json` | pids, start time and boot, as hints for a sweep |
+//! | `log-<start offset>.flog` | the log: framed records addressed by byte offset |
+//! | `ctl` | the control socket: input, notes, signals, stop |
+//! | `exit.json` | how it ended; written once, by rename, after the last byte of the log |
+
+mod binary;
+mod control;
+mod error;
+mod exit;
+mod frame;
+mod layout;
+mod liveness;
+mod lock;
+mod os;
+mod protocol;
+mod reader;
+mod recover;
+mod scan;
+mod segments;
+mod shim;
+mod spawn;
+mod spec;
+mod sweep;
+mod watch;
+mod writer;
+
+pub use binary::install_binary;
+pub use control::Control;
+pub use error::{Error, Result};
+pub use exit::Exit;
+pub use frame::{MAX_PAYLOAD, Stream};
+pub use liveness::{Liveness, liveness};
+pub use protocol::{Accepted, Ladder, Signal, Status};
+pub use reader::{LogReader, Record};
+pub use recover::{Recovered, log_end, recover};
+pub use shim::shim_main;
+pub use spawn::{Launcher, SpawnError, Spawned, spawn};
+pub use spec::Spec;
+pub use sweep::sweep;
+pub use watch::{Watch, Watcher};
+pub use writer::LogWriter;

@@ -1,0 +1,96 @@
+//! A shim that is killed: what is gone with it, what is kept, what is cleaned up.
+
+use forge_process::{Control, Error, Liveness, Stream, Watcher, liveness, recover, sweep};
+use std::sync::mpsc::channel;
+
+use crate::stage::{PATIENCE, Stage, eventually, is_running, kill, records};
+
+#[test]
+fn a_killed_shim_takes_the_agent_along_and_what_it_left_is_swept() {
+    let stage = Stage::new();
+    let script = format!(
+        "echo before; sh -c 'echo $$ > {0}; exec sleep 600' &
+         setsid -f sh -c 'echo $$ > {1}; trap \"\" TERM; while :; do sleep 0.05; done'
+         env -i /bin/sh -c 'echo $$ > {2}; exec /bin/sleep 600' &
+         exec sleep 600",
+        stage.file("child").display(),
+        stage.file("escaped").display(),
+        stage.file("bare").display()
+    );
+    let spawned = stage.start(&stage.sh(&script));
+    let left = [stage.pid("child"), stage.pid("escaped"), stage.pid("bare")];
+    eventually("the output", || (stage.text(Stream::Stdout) == "before\n").then_some(()));
+    let control = stage.control();
+    control.note(1, "kept").unwrap();
+    assert!(matches!(sweep(&stage.run, &stage.dir).unwrap_err(), Error::Alive { .. }));
+    assert!(matches!(recover(&stage.dir).unwrap_err(), Error::Alive { .. }));
+
+    let agent = spawned.agent_pid;
+    kill(spawned.shim_pid);
+    spawned.reap();
+    eventually("the agent's death", || (!is_running(agent)).then_some(()));
+    assert_eq!(liveness(&stage.dir).unwrap(), Liveness::Gone);
+    assert!(matches!(control.note(2, "").unwrap_err(), Error::Gone { .. }));
+    assert!(matches!(Control::connect(&stage.dir).unwrap_err(), Error::Gone { .. }));
+
+    let recovered = recover(&stage.dir).unwrap();
+    assert_eq!(recovered.torn_bytes, 0);
+    let kept = records(&stage.dir, 0);
+    assert_eq!(
+        kept.iter().map(|record| &record.payload[..]).collect::<Vec<_>>(),
+        [&b"before\n"[..], b"kept"]
+    );
+    assert_eq!(kept.last().unwrap().end, recovered.end);
+
+    assert!(left.iter().all(|pid| is_running(*pid)), "the kernel kills the agent only");
+    assert!(sweep(&stage.run, &stage.dir).unwrap() >= 3);
+    assert!(left.iter().all(|pid| !is_running(*pid)));
+    assert_eq!(sweep(&stage.run, &stage.dir).unwrap(), 0);
+}
+
+#[test]
+fn a_sweep_spares_the_processes_of_other_runs() {
+    let lost = Stage::new();
+    let other = Stage::new();
+    let spawned = lost.start(&lost.spec(&["sleep", "600"]));
+    let spared = other.start(&other.sh("sleep 600 & wait"));
+    kill(spawned.shim_pid);
+    spawned.reap();
+    eventually("the death of the shim", || (liveness(&lost.dir).unwrap() == Liveness::Gone).then_some(()));
+    sweep(&lost.run, &lost.dir).unwrap();
+    assert!(is_running(spared.agent_pid));
+    assert_eq!(liveness(&other.dir).unwrap(), Liveness::Alive);
+}
+
+#[test]
+fn a_session_that_a_stranger_has_taken_over_is_spared() {
+    let stage = Stage::new();
+    let spawned = stage.start(&stage.spec(&["sleep", "600"]));
+    let (shim, agent) = (spawned.shim_pid, spawned.agent_pid);
+    kill(shim);
+    spawned.reap();
+    eventually("the agent's death", || (!is_running(agent)).then_some(()));
+    let stranger = Stage::new();
+    let other = stranger.start(&stranger.spec(&["sleep", "600"]));
+    // As if the dead shim's pid had been given to another session leader: everything fits but the
+    // time at which it started.
+    let path = stage.dir.join("shim.json");
+    let record = std::fs::read_to_string(&path).unwrap();
+    let record = record.replace(&format!("\"shim_pid\":{shim}"), &format!("\"shim_pid\":{}", other.shim_pid));
+    std::fs::write(&path, record.replace("\"start\":", "\"start\":1")).unwrap();
+    assert_eq!(sweep(&stage.run, &stage.dir).unwrap(), 0);
+    assert!(is_running(other.agent_pid) && is_running(other.shim_pid));
+}
+
+#[test]
+fn a_follower_is_woken_when_the_shim_is_killed() {
+    let stage = Stage::new();
+    let spawned = stage.start(&stage.spec(&["sleep", "600"]));
+    let watcher = Watcher::start().unwrap();
+    let (send, woken) = channel();
+    let _watch = watcher.watch(&stage.dir, move || send.send(()).unwrap()).unwrap();
+    kill(spawned.shim_pid);
+    spawned.reap();
+    woken.recv_timeout(PATIENCE).unwrap();
+    eventually("the news", || (liveness(&stage.dir).unwrap() == Liveness::Gone).then_some(()));
+}

@@ -1,0 +1,123 @@
+//! Following: who is woken, when, and who is not.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use forge_process::{LogReader, LogWriter, Stream, Watch, Watcher};
+
+use crate::stage::{PATIENCE, Stage, eventually};
+
+fn watch(watcher: &Watcher, dir: &std::path::Path) -> (Watch, Receiver<()>) {
+    let (send, woken) = channel();
+    (watcher.watch(dir, move || _ = send.send(())).unwrap(), woken)
+}
+
+#[test]
+fn a_line_wakes_its_follower_at_once() {
+    let stage = Stage::new();
+    stage.start(&stage.spec(&["cat"]));
+    let control = stage.control();
+    let watcher = Watcher::start().unwrap();
+    let (_watch, woken) = watch(&watcher, &stage.dir);
+    let mut reader = LogReader::open(&stage.dir, 0).unwrap();
+    let mut best = Duration::MAX;
+    for ordinal in 1..=20 {
+        let sent = Instant::now();
+        control.input(ordinal, "line\n").unwrap();
+        let mut seen = false;
+        while !seen {
+            woken.recv_timeout(PATIENCE).unwrap();
+            seen = reader.read(usize::MAX).unwrap().iter().any(|record| record.stream == Stream::Stdout);
+        }
+        best = best.min(sent.elapsed());
+    }
+    // Through socket, shim, agent, shim, file and back. A poll anywhere would show in every round.
+    assert!(best < Duration::from_millis(50), "{best:?}");
+}
+
+#[test]
+fn growth_and_a_new_segment_wake() {
+    let dir = tempfile::tempdir().unwrap();
+    let watcher = Watcher::start().unwrap();
+    let (_watch, woken) = watch(&watcher, dir.path());
+    let mut log = LogWriter::create(dir.path(), Some(64)).unwrap();
+    woken.recv_timeout(PATIENCE).unwrap();
+    let mut reader = LogReader::open(dir.path(), 0).unwrap();
+    for _ in 0..3 {
+        log.append(Stream::Stdout, 1, None, &[b'x'; 50]).unwrap();
+        while reader.read(1).unwrap().is_empty() {
+            woken.recv_timeout(PATIENCE).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_exit_wakes_and_what_else_stands_beside_the_log_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let watcher = Watcher::start().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&count);
+    let _watch = watcher.watch(dir.path(), move || _ = counting.fetch_add(1, Ordering::SeqCst)).unwrap();
+    for name in ["entries-v1", "spec.json", "shim.err", "exit.json.tmp"] {
+        fs::write(dir.path().join(name), "x").unwrap();
+    }
+    // Notices come in order: when the last one has, the others have come to nothing.
+    fs::rename(dir.path().join("exit.json.tmp"), dir.path().join("exit.json")).unwrap();
+    eventually("the exit", || (count.load(Ordering::SeqCst) > 0).then_some(()));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn several_watches_on_one_directory_all_wake_and_end_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let watcher = Watcher::start().unwrap();
+    let (first, first_woken) = watch(&watcher, dir.path());
+    let (second, second_woken) = watch(&watcher, dir.path());
+    let mut log = LogWriter::create(dir.path(), None).unwrap();
+    first_woken.recv_timeout(PATIENCE).unwrap();
+    second_woken.recv_timeout(PATIENCE).unwrap();
+    drop(first);
+    log.append(Stream::Stdout, 1, None, b"x").unwrap();
+    second_woken.recv_timeout(PATIENCE).unwrap();
+    // The first one's sender went with its watch, once the last wake was over.
+    eventually("the end of the first", || {
+        matches!(first_woken.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected)).then_some(())
+    });
+    drop(second);
+    let (_again, woken) = watch(&watcher, dir.path());
+    log.append(Stream::Stdout, 1, None, b"x").unwrap();
+    woken.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_wake_may_drop_its_own_watch_and_a_removed_directory_wakes_once_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let watcher = Watcher::start().unwrap();
+    let slot: Arc<std::sync::Mutex<Option<Watch>>> = Arc::default();
+    let (send, woken) = channel();
+    let own = {
+        let slot = Arc::clone(&slot);
+        watcher.watch(dir.path(), move || {
+            drop(slot.lock().unwrap().take());
+            let _ = send.send(());
+        })
+    };
+    *slot.lock().unwrap() = Some(own.unwrap());
+    fs::write(dir.path().join("exit.json"), "{}").unwrap();
+    woken.recv_timeout(PATIENCE).unwrap();
+
+    let gone = tempfile::tempdir().unwrap();
+    let (_watch, woken) = watch(&watcher, gone.path());
+    gone.close().unwrap();
+    woken.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_directory_that_is_not_there_cannot_be_watched() {
+    let watcher = Watcher::start().unwrap();
+    let error = watcher.watch(std::path::Path::new("/nowhere/run"), || ()).unwrap_err();
+    assert_eq!(error.to_string(), "could not watch /nowhere/run");
+}
