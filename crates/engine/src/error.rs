@@ -96,3 +96,64 @@ impl std::error::Error for Error {
         self.source.as_ref().map(|source| source.as_ref() as _)
     }
 }
+
+impl From<crate::store::Error> for Error {
+    fn from(error: crate::store::Error) -> Self {
+        use crate::store::Error as Store;
+        match error {
+            Store::Full => Error::unavailable(
+                "the disk that holds the data directory is full; nothing was changed: make room and try again",
+            ),
+            Store::Corrupt(_) => Error::unavailable(error.to_string()).with_source(error),
+            _ => Error::internal(error.to_string()).with_source(error),
+        }
+    }
+}
+
+impl From<forge_git::Error> for Error {
+    fn from(error: forge_git::Error) -> Self {
+        use forge_git::Error as Git;
+        let message = whole(&error);
+        match &error {
+            Git::Missing | Git::TooOld { .. } | Git::NotGit { .. } => Error::unavailable(message),
+            Git::NoSuchPath { .. }
+            | Git::NotADirectory { .. }
+            | Git::NotARepository { .. }
+            | Git::Bare { .. }
+            | Git::NoCheckout { .. }
+            | Git::NotOwned { .. }
+            | Git::BadName { .. }
+            | Git::BadReference { .. }
+            | Git::NoSuchBranch { .. }
+            | Git::NoSuchCommit { .. }
+            | Git::NoCommits { .. }
+            | Git::LocalFilter { .. } => Error::invalid(message),
+            Git::BranchTaken { .. }
+            | Git::BranchClash { .. }
+            | Git::BranchMoved { .. }
+            | Git::BranchInUse { .. }
+            | Git::PathTaken { .. }
+            | Git::NotOurWorktree { .. }
+            | Git::Unmerged { .. } => Error::conflict(message),
+            Git::Git { .. } | Git::Io { .. } => Error::unavailable(message),
+        }
+        .with_source(error)
+    }
+}
+
+/// Gives an IO error the act and the path it spoiled. What the disk refuses is not Forge's fault.
+pub(crate) fn io_error(act: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |error| Error::unavailable(format!("could not {act} {}: {error}", path.display())).with_source(error)
+}
+
+/// Tells an error with what it came from, in one line.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text = format!("{text}: {inner}");
+        source = inner.source();
+    }
+    text
+}

@@ -3,25 +3,87 @@
 //! This is the only room that writes: the database, worktrees, processes. It serves no HTTP, and its store
 //! is a private module, so no SQL can live anywhere else.
 
+mod asks;
+mod attempts;
+mod clean;
+mod drive;
 mod error;
 mod events;
+mod finish;
+mod fold;
+mod follow_up;
+mod input;
+mod launch;
 mod logs;
-mod options;
+mod moves;
+mod once;
+mod open;
+mod paths;
 mod projects;
+mod reconcile;
+mod remove;
+mod seam;
 mod start;
+mod stop;
 mod store;
 mod tasks;
 mod views;
 
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use forge_model::RunId;
+
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changes};
+pub use follow_up::{Delivered, FollowUp, FollowedUp};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogTail};
-pub use options::{Options, Seam};
+pub use once::Key;
+pub use open::Options;
 pub use projects::{Branch, NewProject, ProjectChange};
-pub use start::{Delivered, FollowUp, FollowedUp, Key, NewAttempt, StartTask, Started};
+pub use seam::Seam;
+pub use start::{NewAttempt, StartTask, Started};
 pub use tasks::{NewTask, TaskChange};
 pub use views::{AttemptView, Overview, TaskView};
 
+use drive::Handle;
+use once::Calls;
+use paths::Paths;
+use store::Store;
+
 /// The engine: cheap to clone, shared by everything that serves people.
+///
+/// Its verbs are in the files named after them: `projects`, `tasks`, `attempts`, `start`, `follow_up`,
+/// `asks`, `stop`, `events`, `logs`; what they lead to is in `drive` and `finish`, and what a restart leads
+/// to in `reconcile`.
 #[derive(Debug, Clone)]
-pub struct Engine {}
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    paths: Paths,
+    store: Store,
+    git: forge_git::Git,
+    /// The repositories that were opened, by the path of their project.
+    repos: Mutex<HashMap<std::path::PathBuf, forge_git::Repo>>,
+    watcher: forge_process::Watcher,
+    /// The content-named copy of the binary that plays the shim, once it is there.
+    shim: tokio::sync::OnceCell<std::path::PathBuf>,
+    forge: std::path::PathBuf,
+    seam: Seam,
+    /// The runs that a task of this server looks after.
+    handles: Mutex<HashMap<RunId, Arc<Handle>>>,
+    calls: Calls,
+    /// Held for the life of the engine: nobody else writes to this data directory.
+    _lock: std::fs::File,
+}
+
+impl Engine {
+    /// The data directory.
+    pub fn home(&self) -> &Path {
+        &self.inner.paths.home
+    }
+}

@@ -1,12 +1,29 @@
 //! Reading a run's log from a position, and following it while the run lives.
+//!
+//! Every reader reads the files for itself, a piece at a time, so a slow one costs nothing and misses nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use forge_model::RunId;
+use forge_process::{Liveness, LogReader, Record, Stream, Watch};
+use tokio::sync::Notify;
 
-use crate::{Engine, Result};
+use crate::drive::blocking;
+use crate::launch::process_error;
+use crate::{Engine, Error, Result};
+
+/// About how much text one batch has.
+const BATCH: usize = 32 * 1024;
 
 /// A reader that follows a run's log.
 #[derive(Debug)]
-pub struct LogTail {}
+pub struct LogTail {
+    /// Taken while a read is under way.
+    reader: Option<Reader>,
+    wake: Arc<Notify>,
+    _watch: Watch,
+}
 
 /// Some output, and the position after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +48,160 @@ pub enum ChunkStream {
 }
 
 impl Engine {
-    pub async fn log(&self, _run: RunId, _from: u64) -> Result<LogTail> {
-        todo!()
+    /// Follows a run's log from a position: any byte offset, 0 for the beginning.
+    pub async fn log(&self, run: RunId, from: u64) -> Result<LogTail> {
+        self.run(run).await?;
+        let dir = self.inner.paths.run(run);
+        if !dir.is_dir() {
+            return Err(Error::not_found(format!("run {run} has no log any more")));
+        }
+        let wake = Arc::new(Notify::new());
+        let bell = wake.clone();
+        let watch = self
+            .inner
+            .watcher
+            .watch(&dir, move || bell.notify_one())
+            .map_err(|error| process_error(&error))?;
+        let reader = blocking(move || Reader::open(dir, from)).await??;
+        Ok(LogTail { reader: Some(reader), wake, _watch: watch })
     }
 }
 
 impl LogTail {
+    /// Waits for output and returns it; none when the run is over and everything was given.
     pub async fn next(&mut self) -> Result<Option<LogBatch>> {
-        todo!()
+        loop {
+            let Some(mut reader) = self.reader.take() else { return Ok(None) };
+            let (back, seen) = blocking(move || {
+                let seen = reader.read();
+                (reader, seen)
+            })
+            .await?;
+            match seen? {
+                Seen::Some(batch) => {
+                    self.reader = Some(back);
+                    return Ok(Some(batch));
+                }
+                Seen::Nothing => {
+                    self.reader = Some(back);
+                    self.wake.notified().await;
+                }
+                Seen::End => return Ok(None),
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Reader {
+    dir: PathBuf,
+    log: LogReader,
+    out: Text,
+    err: Text,
+}
+
+#[derive(Debug)]
+enum Seen {
+    Some(LogBatch),
+    Nothing,
+    End,
+}
+
+impl Reader {
+    fn open(dir: PathBuf, from: u64) -> Result<Self> {
+        let log = LogReader::open(&dir, from).map_err(|error| process_error(&error))?;
+        Ok(Self { dir, log, out: Text::default(), err: Text::default() })
+    }
+
+    fn read(&mut self) -> Result<Seen> {
+        if let Some(batch) = self.batch()? {
+            return Ok(Seen::Some(batch));
+        }
+        // The process is looked at before the last read, or its last words could fall between the two.
+        let alive = forge_process::liveness(&self.dir).map_err(|error| process_error(&error))?;
+        if matches!(alive, Liveness::Alive) {
+            return Ok(Seen::Nothing);
+        }
+        Ok(self.batch()?.map_or(Seen::End, Seen::Some))
+    }
+
+    /// Takes what is there now; records that are not output only move the position.
+    fn batch(&mut self) -> Result<Option<LogBatch>> {
+        loop {
+            let records = self.log.read(BATCH).map_err(|error| process_error(&error))?;
+            if records.is_empty() {
+                return Ok(None);
+            }
+            let chunks: Vec<Chunk> = records.iter().filter_map(|record| self.chunk(record)).collect();
+            if !chunks.is_empty() {
+                return Ok(Some(LogBatch { chunks, position: self.log.position() }));
+            }
+        }
+    }
+
+    fn chunk(&mut self, record: &Record) -> Option<Chunk> {
+        let (stream, text) = match record.stream {
+            Stream::Stdout => (ChunkStream::Stdout, self.out.push(&record.payload)),
+            Stream::Stderr => (ChunkStream::Stderr, self.err.push(&record.payload)),
+            _ => return None,
+        };
+        (!text.is_empty()).then_some(Chunk { stream, text })
+    }
+}
+
+/// Bytes on their way to text: a character that was cut waits for its rest.
+#[derive(Debug, Default)]
+struct Text {
+    rest: Vec<u8>,
+}
+
+impl Text {
+    fn push(&mut self, bytes: &[u8]) -> String {
+        if self.rest.is_empty() && std::str::from_utf8(bytes).is_ok() {
+            return String::from_utf8_lossy(bytes).into_owned();
+        }
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        self.rest = all.split_off(all.len() - unfinished(&all));
+        String::from_utf8_lossy(&all).into_owned()
+    }
+}
+
+/// Counts the bytes at the end that begin a character and do not finish it.
+fn unfinished(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let byte = bytes[bytes.len() - back];
+        let length = match byte {
+            0xC2..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xF4 => 4,
+            0x80..=0xBF => continue,
+            _ => return 0,
+        };
+        return if back < length { back } else { 0 };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn text_comes_out_whole_however_its_bytes_are_cut(text in ".{0,40}", cut in 1usize..7) {
+            let mut decoder = Text::default();
+            let out: String = text.as_bytes().chunks(cut).map(|piece| decoder.push(piece)).collect();
+            prop_assert_eq!(out, text);
+            prop_assert!(decoder.rest.is_empty());
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_such_and_hold_nothing_up() {
+        let mut decoder = Text::default();
+        assert_eq!(decoder.push(b"a\xFFb"), "a\u{FFFD}b");
+        assert_eq!(decoder.push("ü".as_bytes()), "ü");
     }
 }

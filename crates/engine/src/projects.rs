@@ -1,10 +1,16 @@
 //! Projects: the repositories Forge knows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
-use forge_model::{Project, ProjectId, Time};
+use forge_git::Repo;
+use forge_model::{Noun, Op, Project, ProjectId, Time};
 
-use crate::{Engine, Result};
+use crate::drive::blocking;
+use crate::error::io_error;
+use crate::start::detached;
+use crate::store::{Error as StoreError, projects};
+use crate::{Engine, Error, Result};
 
 /// A project to register.
 #[derive(Debug, Clone, Default)]
@@ -44,22 +50,167 @@ pub struct Branch {
 }
 
 impl Engine {
+    /// Returns every project, newest first.
     pub async fn projects(&self) -> Result<Vec<Project>> {
-        todo!()
+        Ok(self.inner.store.read(projects::all).await?)
     }
-    pub async fn project(&self, _id: ProjectId) -> Result<Project> {
-        todo!()
+
+    /// Returns one project.
+    pub async fn project(&self, id: ProjectId) -> Result<Project> {
+        let found = self.inner.store.read(move |conn| projects::one(conn, id)).await?;
+        found.ok_or_else(|| Error::not_found(format!("there is no project {id}")))
     }
-    pub async fn create_project(&self, _new: NewProject) -> Result<Project> {
-        todo!()
+
+    /// Registers a repository, making it first when that is wanted.
+    pub async fn create_project(&self, new: NewProject) -> Result<Project> {
+        let engine = self.clone();
+        detached(async move {
+            let name = checked_name(&new.name)?;
+            let path = engine.repository(new.path, new.create).await?;
+            let now = crate::store::now();
+            let project = Project {
+                id: ProjectId::random(),
+                name,
+                path,
+                setup_script: new.setup_script,
+                dev_script: new.dev_script,
+                cleanup_script: new.cleanup_script,
+                copy_files: new.copy_files,
+                commit_prompt: new.commit_prompt,
+                default_base_branch: new.default_base_branch,
+                created_at: now,
+                updated_at: now,
+            };
+            let row = project.clone();
+            let written = engine.inner.store.write(move |tx| {
+                projects::insert(tx.conn(), &row)?;
+                tx.changed(Noun::Project, row.id, Op::Add, Some(row.id), None);
+                Ok(())
+            });
+            written.await.map_err(path_taken)?;
+            Ok(project)
+        })
+        .await
     }
-    pub async fn update_project(&self, _id: ProjectId, _change: ProjectChange) -> Result<Project> {
-        todo!()
+
+    /// Changes a project.
+    pub async fn update_project(&self, id: ProjectId, change: ProjectChange) -> Result<Project> {
+        let name = change.name.as_deref().map(checked_name).transpose()?;
+        let path = match change.path.clone() {
+            Some(path) => Some(self.repository(path, false).await?),
+            None => None,
+        };
+        let written = self.inner.store.write(move |tx| {
+            let Some(mut project) = projects::one(tx.conn(), id)? else { return Ok(None) };
+            project.name = name.unwrap_or(project.name);
+            project.path = path.unwrap_or(project.path);
+            project.setup_script = change.setup_script.unwrap_or(project.setup_script);
+            project.dev_script = change.dev_script.unwrap_or(project.dev_script);
+            project.cleanup_script = change.cleanup_script.unwrap_or(project.cleanup_script);
+            project.copy_files = change.copy_files.unwrap_or(project.copy_files);
+            project.commit_prompt = change.commit_prompt.unwrap_or(project.commit_prompt);
+            project.default_base_branch = change.default_base_branch.unwrap_or(project.default_base_branch);
+            project.updated_at = tx.now();
+            projects::update(tx.conn(), &project)?;
+            tx.changed(Noun::Project, id, Op::Change, Some(id), None);
+            Ok(Some(project))
+        });
+        let project = written.await.map_err(path_taken)?;
+        project.ok_or_else(|| Error::not_found(format!("there is no project {id}")))
     }
-    pub async fn delete_project(&self, _id: ProjectId) -> Result<()> {
-        todo!()
+
+    /// Returns the branches of a project: the current one first, then the newest.
+    pub async fn branches(&self, id: ProjectId) -> Result<Vec<Branch>> {
+        let project = self.project(id).await?;
+        let engine = self.clone();
+        let branches =
+            blocking(move || -> Result<_> { Ok(engine.repo(&project.path)?.branches()?) }).await??;
+        Ok(branches
+            .into_iter()
+            .map(|branch| Branch {
+                name: branch.name,
+                is_current: branch.is_current,
+                is_remote: branch.is_remote,
+                last_commit: Time::from_millis(branch.last_commit_secs.saturating_mul(1000)),
+            })
+            .collect())
     }
-    pub async fn branches(&self, _id: ProjectId) -> Result<Vec<Branch>> {
-        todo!()
+
+    /// Finds the top of the repository at a path, making it first when that is wanted.
+    async fn repository(&self, path: PathBuf, create: bool) -> Result<PathBuf> {
+        let git = self.inner.git.clone();
+        blocking(move || {
+            let path = absolute(&path)?;
+            if create && !path.join(".git").exists() {
+                std::fs::create_dir_all(&path).map_err(io_error("create", &path))?;
+                git.init(&path)?;
+            }
+            let repo = git.open(&path).map_err(as_clients_know_it)?;
+            Ok(repo.top().to_path_buf())
+        })
+        .await?
+    }
+}
+
+impl Engine {
+    /// Opens a project's repository. It is looked up once and kept for as long as it stays where it is.
+    pub(crate) fn repo(&self, path: &Path) -> Result<Repo> {
+        let mut known = self.inner.repos.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(repo) =
+            known.get(path).filter(|repo| repo.common_dir().is_dir() && path.join(".git").exists())
+        {
+            return Ok(repo.clone());
+        }
+        let repo = self.inner.git.open(path)?;
+        known.insert(path.to_path_buf(), repo.clone());
+        Ok(repo)
+    }
+}
+
+/// Expands `~` and refuses what is not absolute after that.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    let expanded = match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => path.to_path_buf(),
+    };
+    if expanded.is_absolute() {
+        Ok(expanded)
+    } else {
+        Err(Error::invalid(format!(
+            "`git_repo_path` must be an absolute path, and {:?} is not",
+            path.display().to_string()
+        )))
+    }
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    match name.trim() {
+        "" => Err(Error::invalid("`name` must be a text that is not blank")),
+        name => Ok(name.to_string()),
+    }
+}
+
+/// Says what is wrong with a path in the words that clients know, and then what can be done.
+fn as_clients_know_it(error: forge_git::Error) -> Error {
+    use forge_git::Error as Git;
+    match &error {
+        Git::NoSuchPath { path } => {
+            Error::invalid(format!("The specified path does not exist: {}", path.display()))
+        }
+        Git::NotADirectory { path } => {
+            Error::invalid(format!("The specified path is not a directory: {}", path.display()))
+        }
+        Git::NotARepository { path } => Error::invalid(format!(
+            "The specified directory is not a git repository: {}; run `git init` there first",
+            path.display()
+        )),
+        _ => error.into(),
+    }
+}
+
+fn path_taken(error: StoreError) -> Error {
+    match error {
+        StoreError::Unique => Error::conflict("A project with this git repository path already exists"),
+        error => error.into(),
     }
 }

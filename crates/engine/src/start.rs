@@ -1,10 +1,36 @@
-//! Starting attempts and runs.
+//! Starting an attempt, in one pass.
+//!
+//! First a row that only this module reads says what will be made; then the worktree, then the process;
+//! then one transaction makes task, attempt and run visible, and the row goes. A failure on the way undoes
+//! what was made. After a crash `reconcile` reads the row and does one or the other.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use forge_model::{Answer, Ask, AskId, AttemptId, ProfileId, Run, RunId, TaskId};
+use forge_git::NewWorktree;
+use forge_model::state::{AttemptHappened, TaskHappened, task_after};
+use forge_model::{
+    Attempt, AttemptId, AttemptState, Noun, Op, ProfileId, Project, ProjectId, Run, RunId, RunKind, RunState,
+    Task, TaskId, TaskStatus, Time, Usage, slug,
+};
+use forge_process::Spawned;
+use serde::{Deserialize, Serialize};
 
-use crate::{AttemptView, Engine, NewTask, Options, Overview, Result, TaskView};
+use crate::drive::blocking;
+use crate::error::io_error;
+use crate::once::{self, Key, Once};
+use crate::paths::free_bytes;
+use crate::store::calls::Call;
+use crate::store::{Error as StoreError, Tx, attempts, queue, runs, starts, tasks};
+use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, moves};
+
+/// Branches of attempts begin with this.
+const PREFIX: &str = "forge";
+
+/// How often a name that is taken is drawn again.
+const DRAWS: usize = 20;
+
+/// Below this much free room nothing is started: what runs already needs it more.
+const ROOM: u64 = 64 << 20;
 
 /// A task to create and start in one pass.
 #[derive(Debug, Clone)]
@@ -33,86 +59,494 @@ pub struct Started {
     pub run: Run,
 }
 
-/// What to tell an agent next.
-#[derive(Debug, Clone)]
-pub struct FollowUp {
-    pub prompt: String,
-    pub variant: Option<String>,
+/// What a start is about to make, as it is written down before anything is made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    pub(crate) attempt: AttemptId,
+    pub(crate) run: RunId,
+    pub(crate) project: ProjectId,
+    pub(crate) repository: PathBuf,
+    pub(crate) worktree: PathBuf,
+    pub(crate) profile: ProfileId,
+    pub(crate) prompt: String,
+    /// The agent's conversation to resume.
+    pub(crate) session: Option<String>,
+    pub(crate) what: What,
+    pub(crate) key: Option<Key>,
+    pub(crate) at: Time,
 }
 
-/// How a follow-up reached the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivered {
-    /// A new run resumed the session.
-    Started,
-    /// The running agent was told.
-    Injected,
-    /// It is sent when the turn ends.
-    Queued,
+/// Whether a start makes a new attempt or goes on with one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum What {
+    Attempt {
+        task: TaskId,
+        /// The task is made with the attempt.
+        new_task: Option<TaskBody>,
+        branch: String,
+        /// The base, once it is known; before that nothing can have been made.
+        base: Option<Base>,
+    },
+    Run {
+        /// The follow-up in the queue that this run is told.
+        queued: Option<String>,
+        before_head: Option<String>,
+    },
 }
 
-/// The run that took, or will be followed by, a follow-up.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FollowedUp {
-    pub run: Run,
-    pub delivered: Delivered,
+/// A task that is made with its first attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TaskBody {
+    title: String,
+    description: Option<String>,
+    parent: Option<AttemptId>,
 }
 
-/// Names a call, so that repeating it repeats the answer instead of the act.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
-    pub key: String,
-    /// A hash of the method, the path and the body.
-    pub fingerprint: String,
+/// What an attempt's branch starts from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Base {
+    pub(crate) branch: String,
+    pub(crate) commit: String,
+}
+
+/// Everything a start needs to know once its task and project are known.
+#[derive(Debug)]
+struct Wanted {
+    project: Project,
+    task: TaskId,
+    new_task: Option<TaskBody>,
+    title: String,
+    prompt: String,
+    profile: ProfileId,
+    base_branch: Option<String>,
 }
 
 impl Engine {
-    pub async fn open(_options: Options) -> Result<Engine> {
-        todo!()
+    /// Creates a task and starts its first attempt. All of it exists when this returns, or nothing does.
+    pub async fn create_and_start(&self, start: StartTask, key: Option<Key>) -> Result<Started> {
+        let engine = self.clone();
+        // A caller that goes away must not leave a start half-made, so it runs on its own.
+        detached(async move {
+            let _turn = match engine.once(key.as_ref()).await? {
+                Once::Repeat(call) => return engine.started(call.attempt, call.run).await,
+                Once::Do(turn) => turn,
+            };
+            let project = engine.project(start.task.project).await?;
+            let task = start.task.checked()?;
+            let id = task.project;
+            let body = TaskBody { title: task.title, description: task.description, parent: task.parent };
+            let wanted = Wanted {
+                prompt: shown(&body, id).prompt(),
+                title: body.title.clone(),
+                project,
+                task: TaskId::random(),
+                new_task: Some(body),
+                profile: start.profile,
+                base_branch: start.base_branch,
+            };
+            engine.start(wanted, start.use_worktree, key).await
+        })
+        .await
     }
-    pub fn home(&self) -> &Path {
-        todo!()
+
+    /// Starts a further attempt at a task.
+    pub async fn start_attempt(&self, new: NewAttempt, key: Option<Key>) -> Result<Started> {
+        let engine = self.clone();
+        detached(async move {
+            let _turn = match engine.once(key.as_ref()).await? {
+                Once::Repeat(call) => return engine.started(call.attempt, call.run).await,
+                Once::Do(turn) => turn,
+            };
+            let task = engine.task(new.task).await?.task;
+            let wanted = Wanted {
+                project: engine.project(task.project).await?,
+                task: task.id,
+                new_task: None,
+                prompt: task.prompt(),
+                title: task.title,
+                profile: new.profile,
+                base_branch: new.base_branch,
+            };
+            engine.start(wanted, new.use_worktree, key).await
+        })
+        .await
     }
-    pub async fn create_and_start(&self, _start: StartTask, _key: Option<Key>) -> Result<Started> {
-        todo!()
+
+    async fn start(&self, wanted: Wanted, use_worktree: bool, key: Option<Key>) -> Result<Started> {
+        if !use_worktree {
+            return Err(Error::invalid(
+                "`use_worktree` must be true: this Forge runs agents in worktrees of their own only",
+            ));
+        }
+        self.check_agent(&wanted.profile)?;
+        self.check_room(&self.inner.paths.worktrees)?;
+        for _ in 0..DRAWS {
+            let intent = self.draw(&wanted, key.clone());
+            if !self.intend(&intent).await? {
+                continue;
+            }
+            let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
+            self.inner.seam.pass("start.intent", asked.unwrap_or_default()).await;
+            match self.make(intent, asked.map(str::to_string)).await {
+                Ok(started) => return Ok(started),
+                Err(Failure::NameTaken) => {}
+                Err(Failure::Other(error)) => return Err(error),
+            }
+        }
+        Err(Error::conflict(format!(
+            "no free name for an attempt at {:?} was found in {DRAWS} draws; delete old {PREFIX}/ branches",
+            wanted.title
+        )))
     }
-    pub async fn start_attempt(&self, _new: NewAttempt, _key: Option<Key>) -> Result<Started> {
-        todo!()
+
+    fn draw(&self, wanted: &Wanted, key: Option<Key>) -> Intent {
+        let attempt = AttemptId::random();
+        let name = slug::attempt_name(&attempt.short(), &wanted.title);
+        Intent {
+            attempt,
+            run: RunId::random(),
+            project: wanted.project.id,
+            repository: wanted.project.path.clone(),
+            worktree: self.inner.paths.worktree(&name),
+            profile: wanted.profile.clone(),
+            prompt: wanted.prompt.clone(),
+            session: None,
+            what: What::Attempt {
+                task: wanted.task,
+                new_task: wanted.new_task.clone(),
+                branch: format!("{PREFIX}/{name}"),
+                base: None,
+            },
+            key,
+            at: crate::store::now(),
+        }
     }
-    pub async fn follow_up(&self, _id: AttemptId, _follow: FollowUp, _key: Option<Key>) -> Result<FollowedUp> {
-        todo!()
+
+    /// Writes down what will be made; says whether its names are free.
+    async fn intend(&self, intent: &Intent) -> Result<bool> {
+        let intent = intent.clone();
+        let written = self.inner.store.write(move |tx| {
+            if let What::Attempt { branch, .. } = &intent.what {
+                let worktree = intent.worktree.to_string_lossy();
+                if attempts::name_taken(tx.conn(), intent.project, branch, &worktree)? {
+                    return Ok(false);
+                }
+            }
+            intent.insert(tx)?;
+            Ok(true)
+        });
+        Ok(written.await?)
     }
-    pub async fn stop_attempt(&self, _id: AttemptId) -> Result<()> {
-        todo!()
+
+    /// Makes the worktree and the process, and then everything visible; undoes it all when a step fails.
+    async fn make(
+        &self,
+        mut intent: Intent,
+        base_branch: Option<String>,
+    ) -> std::result::Result<Started, Failure> {
+        let made = match self.make_worktree(&mut intent, base_branch).await {
+            Ok(()) => self.make_process(&intent).await.map_err(Failure::Other),
+            Err(failure) => Err(failure),
+        };
+        match made {
+            Ok(run) => {
+                let id = run.id;
+                self.started(intent.attempt, id).await.map_err(Failure::Other)
+            }
+            Err(failure) => {
+                self.undo(&intent).await;
+                Err(failure)
+            }
+        }
     }
-    pub async fn stop_run(&self, _id: RunId) -> Result<Run> {
-        todo!()
+
+    async fn make_worktree(
+        &self,
+        intent: &mut Intent,
+        base_branch: Option<String>,
+    ) -> std::result::Result<(), Failure> {
+        let (engine, repository) = (self.clone(), intent.repository.clone());
+        let resolved = blocking(move || -> Result<_> {
+            let repo = engine.repo(&repository)?;
+            let branch = match base_branch {
+                Some(branch) => branch,
+                None => repo.current_branch()?.ok_or_else(|| {
+                    Error::invalid(format!(
+                        "{} has no branch checked out; name the branch to start from in `base_branch`",
+                        repository.display()
+                    ))
+                })?,
+            };
+            match repo.resolve_branch(&branch) {
+                Ok(commit) => Ok((repo, Base { branch, commit })),
+                // A repository without commits has no branches either; that is the better thing to say.
+                Err(forge_git::Error::NoSuchBranch { .. }) if !repo.has_commits()? => {
+                    Err(forge_git::Error::NoCommits { repo: repository }.into())
+                }
+                Err(error) => Err(error.into()),
+            }
+        });
+        let (repo, resolved) = resolved.await??;
+        let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
+        let (branch, commit) = (branch.clone(), resolved.commit.clone());
+        *base = Some(resolved);
+        let written = intent.clone();
+        self.inner.store.write(move |tx| written.update(tx)).await.map_err(Error::from)?;
+        let path = intent.worktree.clone();
+        let lock_reason = format!("forge {}", self.inner.paths.home.display());
+        let root = self.inner.paths.worktrees.clone();
+        let added = blocking(move || {
+            std::fs::create_dir_all(&root).map_err(io_error("create", &root))?;
+            let new = NewWorktree { path, branch, base_oid: commit, lock_reason };
+            match repo.add_worktree(&new) {
+                Ok(_) => Ok(()),
+                Err(forge_git::Error::BranchTaken { .. } | forge_git::Error::PathTaken { .. }) => {
+                    Err(Failure::NameTaken)
+                }
+                Err(error) => Err(Failure::Other(error.into())),
+            }
+        });
+        added.await??;
+        self.inner.seam.pass("start.worktree", "").await;
+        Ok(())
     }
-    pub async fn stop_all(&self) -> Result<usize> {
-        todo!()
+
+    /// Starts the process of an intent and makes the start visible.
+    pub(crate) async fn make_process(&self, intent: &Intent) -> Result<Run> {
+        let run = intent.run_row();
+        let spawned = self.launch(&run, &intent.worktree).await?;
+        self.inner.seam.pass("start.spawned", "").await;
+        self.record(intent, Some(spawned)).await
     }
-    pub async fn attempts(&self, _task: Option<TaskId>) -> Result<Vec<AttemptView>> {
-        todo!()
+
+    /// Makes a start visible in one transaction, and begins to look after its run.
+    pub(crate) async fn record(&self, intent: &Intent, spawned: Option<Spawned>) -> Result<Run> {
+        let run = intent.run_row();
+        let (row, intent) = (run.clone(), intent.clone());
+        self.inner.store.write(move |tx| intent.record(tx, &row)).await?;
+        self.inner.seam.pass("start.recorded", "").await;
+        self.attach(run.clone(), spawned);
+        Ok(run)
     }
-    pub async fn attempt(&self, _id: AttemptId) -> Result<AttemptView> {
-        todo!()
+
+    /// Takes back what a start made. What cannot be taken back now is taken back at the next boot.
+    pub(crate) async fn undo(&self, intent: &Intent) {
+        let id = intent.run;
+        if let Err(error) = self.try_undo(intent.clone()).await {
+            tracing::warn!(run.id = %id, "could not take back the start of run {id} yet: {error}");
+        }
     }
-    pub async fn runs(&self, _attempt: AttemptId, _with_dropped: bool) -> Result<Vec<Run>> {
-        todo!()
+
+    async fn try_undo(&self, intent: Intent) -> Result<()> {
+        let dir = self.inner.paths.run(intent.run);
+        let marker = intent.run.to_string();
+        let trash = self.inner.paths.trash();
+        blocking(move || abandon(&dir, &marker, &trash)).await??;
+        if let What::Attempt { branch, base: Some(base), .. } = &intent.what {
+            let (engine, worktree) = (self.clone(), intent.worktree.clone());
+            let (repository, root) = (intent.repository.clone(), self.inner.paths.worktrees.clone());
+            let (trash, branch, commit) = (self.inner.paths.trash(), branch.clone(), base.commit.clone());
+            blocking(move || -> Result<()> {
+                let repo = engine.repo(&repository)?;
+                if worktree.exists() {
+                    let trashed = repo.remove_worktree_to_trash(&worktree, &trash, &root)?;
+                    // No process ever worked in it: it holds nothing but a fresh checkout.
+                    if let Some(trashed) = trashed {
+                        std::fs::remove_dir_all(&trashed).map_err(io_error("remove", &trashed))?;
+                    }
+                }
+                match repo.delete_branch_at(&branch, &commit) {
+                    Ok(()) | Err(forge_git::Error::NoSuchBranch { .. }) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            })
+            .await??;
+        }
+        self.inner.store.write(move |tx| starts::delete(tx.conn(), intent.run)).await?;
+        Ok(())
     }
-    pub async fn run(&self, _id: RunId) -> Result<Run> {
-        todo!()
+
+    /// Refuses to start anything when the disk is nearly full.
+    pub(crate) fn check_room(&self, path: &std::path::Path) -> Result<()> {
+        let nearest = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+        for place in [&self.inner.paths.home, nearest] {
+            if let Some(free) = free_bytes(place).filter(|free| *free < ROOM) {
+                return Err(Error::unavailable(format!(
+                    "only {} MB are free on the disk that holds {}; make room ({} MB at least) and try again",
+                    free >> 20,
+                    place.display(),
+                    ROOM >> 20
+                )));
+            }
+        }
+        Ok(())
     }
-    pub async fn open_asks(&self) -> Result<Vec<Ask>> {
-        todo!()
+
+    pub(crate) async fn started(&self, attempt: AttemptId, run: RunId) -> Result<Started> {
+        let attempt = self.attempt(attempt).await?;
+        let task = match &attempt.task {
+            Some(task) => self.task(task.id).await?,
+            None => return Err(Error::not_found("the task of this attempt is gone")),
+        };
+        Ok(Started { task, attempt, run: self.run(run).await? })
     }
-    pub async fn ask(&self, _id: AskId) -> Result<Ask> {
-        todo!()
+}
+
+/// Why a start was not made.
+#[derive(Debug)]
+enum Failure {
+    /// Somebody else has that name: draw another.
+    NameTaken,
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
     }
-    pub async fn answer(&self, _id: AskId, _answer: Answer, _by: &str) -> Result<Ask> {
-        todo!()
+}
+
+impl Intent {
+    pub(crate) fn insert(&self, tx: &Tx<'_>) -> std::result::Result<(), StoreError> {
+        starts::insert(tx.conn(), self.run, self.attempt, &self.body()?, self.at)
     }
-    pub async fn overview(&self) -> Result<Overview> {
-        todo!()
+
+    fn update(&self, tx: &Tx<'_>) -> std::result::Result<(), StoreError> {
+        starts::update(tx.conn(), self.run, &self.body()?)
+    }
+
+    fn body(&self) -> std::result::Result<String, StoreError> {
+        serde_json::to_string(self).map_err(|error| StoreError::Other(error.to_string()))
+    }
+
+    /// The run that this start makes.
+    pub(crate) fn run_row(&self) -> Run {
+        let before_head = match &self.what {
+            What::Attempt { base, .. } => base.as_ref().map(|base| base.commit.clone()),
+            What::Run { before_head, .. } => before_head.clone(),
+        };
+        Run {
+            id: self.run,
+            attempt: self.attempt,
+            kind: RunKind::Agent,
+            state: RunState::Running,
+            profile: self.profile.clone(),
+            prompt: self.prompt.clone(),
+            resumed_session: self.session.clone(),
+            before_head,
+            after_head: None,
+            exit_code: None,
+            signal: None,
+            reason: None,
+            dropped: false,
+            started_at: self.at,
+            completed_at: None,
+            created_at: self.at,
+            updated_at: self.at,
+        }
+    }
+
+    /// Makes everything visible; the row that announced it goes in the same breath.
+    fn record(&self, tx: &mut Tx<'_>, run: &Run) -> std::result::Result<(), StoreError> {
+        if !starts::delete(tx.conn(), self.run)? {
+            return Err(StoreError::Other(format!("the start of run {} was taken back", self.run)));
+        }
+        let project = Some(self.project);
+        let delivered = "started".to_string();
+        match &self.what {
+            What::Attempt { task, new_task, branch, base } => {
+                if let Some(body) = new_task {
+                    let row = Task {
+                        id: *task,
+                        status: task_after(TaskStatus::Todo, TaskHappened::RunStarted),
+                        created_at: self.at,
+                        updated_at: self.at,
+                        ..shown(body, self.project)
+                    };
+                    tasks::insert(tx.conn(), &row)?;
+                    tx.changed(Noun::Task, *task, Op::Add, project, None);
+                } else if let Some(view) = tasks::one(tx.conn(), *task)? {
+                    moves::task(tx, &view.task, TaskHappened::RunStarted)?;
+                }
+                attempts::insert(tx.conn(), &self.attempt_row(*task, branch, base.as_ref()))?;
+                tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
+                runs::insert(tx.conn(), run)?;
+            }
+            What::Run { queued, .. } => {
+                runs::insert(tx.conn(), run)?;
+                if let Some(queued) = queued {
+                    queue::sent(tx.conn(), queued, self.run)?;
+                }
+                // After a queued follow-up the attempt is running already, and stays so.
+                if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
+                    tx.changed(Noun::Attempt, self.attempt, Op::Change, project, Some(self.attempt));
+                }
+            }
+        }
+        tx.changed(Noun::Run, self.run, Op::Add, project, Some(self.attempt));
+        if let Some(key) = &self.key {
+            let fingerprint = key.fingerprint.clone();
+            once::remember(tx, key, Call { fingerprint, attempt: self.attempt, run: self.run, delivered })?;
+        }
+        Ok(())
+    }
+
+    fn attempt_row(&self, task: TaskId, branch: &str, base: Option<&Base>) -> Attempt {
+        Attempt {
+            id: self.attempt,
+            project: self.project,
+            task: Some(task),
+            profile: self.profile.clone(),
+            state: AttemptState::Running,
+            reason: None,
+            branch: branch.to_string(),
+            target_branch: base.map(|base| base.branch.clone()).unwrap_or_default(),
+            base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
+            worktree: self.worktree.clone(),
+            worktree_deleted: false,
+            session: None,
+            prompt: self.prompt.clone(),
+            usage: Usage::default(),
+            created_at: self.at,
+            updated_at: self.at,
+        }
+    }
+}
+
+/// A task as it will be, for its prompt and its row.
+fn shown(body: &TaskBody, project: ProjectId) -> Task {
+    Task {
+        id: TaskId::random(),
+        project,
+        title: body.title.clone(),
+        description: body.description.clone(),
+        status: TaskStatus::Todo,
+        parent: body.parent,
+        created_at: Time::from_millis(0),
+        updated_at: Time::from_millis(0),
+    }
+}
+
+/// Makes sure that nothing runs in a run's directory and nothing can begin to, and removes it.
+pub(crate) fn abandon(dir: &std::path::Path, marker: &str, trash: &std::path::Path) -> Result<()> {
+    if !dir.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(trash).map_err(io_error("create", trash))?;
+    let away = trash.join(format!("run-{marker}"));
+    // A shim that is only now starting finds no directory and ends; one that has started is swept.
+    std::fs::rename(dir, &away).map_err(io_error("move away", dir))?;
+    forge_process::sweep(marker, &away).map_err(|error| Error::internal(error.to_string()))?;
+    std::fs::remove_dir_all(&away).map_err(io_error("remove", &away))
+}
+
+/// Runs a verb to its end even when nobody waits for it any more.
+pub(crate) async fn detached<T: Send + 'static>(
+    verb: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    match tokio::spawn(verb).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(Error::internal(format!("a step broke off: {error}"))),
     }
 }

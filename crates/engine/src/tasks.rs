@@ -1,8 +1,9 @@
 //! Tasks: what is wanted in a project.
 
-use forge_model::{AttemptId, ProjectId, TaskId, TaskStatus};
+use forge_model::{AttemptId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
 
-use crate::{Engine, Result, TaskView};
+use crate::store::{attempts, tasks};
+use crate::{Engine, Error, Result, TaskView};
 
 /// A task to add.
 #[derive(Debug, Clone)]
@@ -11,6 +12,18 @@ pub struct NewTask {
     pub title: String,
     pub description: Option<String>,
     pub parent: Option<AttemptId>,
+}
+
+impl NewTask {
+    /// Trims the title and refuses a blank one; a blank description is none.
+    pub(crate) fn checked(self) -> Result<Self> {
+        let title = self.title.trim().to_string();
+        if title.is_empty() {
+            return Err(Error::invalid("`title` must be a text that is not blank"));
+        }
+        let description = self.description.filter(|text| !text.trim().is_empty());
+        Ok(Self { title, description, ..self })
+    }
 }
 
 /// What to change of a task; none keeps.
@@ -24,19 +37,72 @@ pub struct TaskChange {
 }
 
 impl Engine {
-    pub async fn tasks(&self, _project: ProjectId) -> Result<Vec<TaskView>> {
-        todo!()
+    /// Returns the tasks of a project, newest first; none when there is no such project.
+    pub async fn tasks(&self, project: ProjectId) -> Result<Vec<TaskView>> {
+        Ok(self.inner.store.read(move |conn| tasks::of_project(conn, project)).await?)
     }
-    pub async fn task(&self, _id: TaskId) -> Result<TaskView> {
-        todo!()
+
+    /// Returns one task.
+    pub async fn task(&self, id: TaskId) -> Result<TaskView> {
+        let found = self.inner.store.read(move |conn| tasks::one(conn, id)).await?;
+        found.ok_or_else(|| Error::not_found(format!("there is no task {id}")))
     }
-    pub async fn create_task(&self, _new: NewTask) -> Result<TaskView> {
-        todo!()
+
+    /// Adds a task.
+    pub async fn create_task(&self, new: NewTask) -> Result<TaskView> {
+        let new = new.checked()?;
+        self.project(new.project).await?;
+        self.check_parent(new.parent).await?;
+        let id = TaskId::random();
+        let written = self.inner.store.write(move |tx| {
+            let task = Task {
+                id,
+                project: new.project,
+                title: new.title,
+                description: new.description,
+                status: TaskStatus::Todo,
+                parent: new.parent,
+                created_at: tx.now(),
+                updated_at: tx.now(),
+            };
+            tasks::insert(tx.conn(), &task)?;
+            tx.changed(Noun::Task, id, Op::Add, Some(task.project), None);
+            Ok(())
+        });
+        written.await?;
+        self.task(id).await
     }
-    pub async fn update_task(&self, _id: TaskId, _change: TaskChange) -> Result<TaskView> {
-        todo!()
+
+    /// Changes a task.
+    pub async fn update_task(&self, id: TaskId, change: TaskChange) -> Result<TaskView> {
+        if change.title.as_deref().is_some_and(|title| title.trim().is_empty()) {
+            return Err(Error::invalid("`title` must be a text that is not blank"));
+        }
+        self.check_parent(change.parent).await?;
+        let written = self.inner.store.write(move |tx| {
+            let Some(TaskView { mut task, .. }) = tasks::one(tx.conn(), id)? else { return Ok(()) };
+            if let Some(title) = change.title {
+                task.title = title.trim().to_string();
+            }
+            if let Some(description) = change.description {
+                task.description = Some(description).filter(|text| !text.trim().is_empty());
+            }
+            task.status = change.status.unwrap_or(task.status);
+            task.parent = change.parent.or(task.parent);
+            task.updated_at = tx.now();
+            tasks::update(tx.conn(), &task)?;
+            tx.changed(Noun::Task, id, Op::Change, Some(task.project), None);
+            Ok(())
+        });
+        written.await?;
+        self.task(id).await
     }
-    pub async fn delete_task(&self, _id: TaskId) -> Result<()> {
-        todo!()
+
+    async fn check_parent(&self, parent: Option<AttemptId>) -> Result<()> {
+        let Some(id) = parent else { return Ok(()) };
+        match self.inner.store.read(move |conn| attempts::one(conn, id)).await? {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid(format!("`parent_task_attempt` names no attempt: {id}"))),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The variant that is meant when none is named.
-pub const DEFAULT_VARIANT: &str = "GENIE";
+const DEFAULT_VARIANT: &str = "GENIE";
 
 /// An agent and one of its variants: `CLAUDE_CODE` or `CLAUDE_CODE:PLAN`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct ProfileId {
     /// The agent's name in upper case: `CLAUDE_CODE`.
     #[serde(rename = "executor")]
     pub agent: String,
-    /// The variant; none means [`DEFAULT_VARIANT`].
+    /// The variant; none means `GENIE`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<String>,
 }

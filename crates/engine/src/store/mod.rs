@@ -1,1 +1,167 @@
-//! The store.
+//! The store: one database, one writer thread, a few readers.
+//!
+//! It is private to the engine. A write is one transaction that also inserts its events; after the commit a
+//! bell rings with the newest event's number. The functions of the nouns below are plain: a connection in,
+//! rows out; no async, no decisions.
+
+pub(crate) mod asks;
+pub(crate) mod attempts;
+pub(crate) mod calls;
+pub(crate) mod conn;
+pub(crate) mod events;
+pub(crate) mod inputs;
+mod migrate;
+pub(crate) mod projects;
+pub(crate) mod queue;
+pub(crate) mod removed;
+pub(crate) mod runs;
+pub(crate) mod snapshots;
+pub(crate) mod starts;
+pub(crate) mod tasks;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::{Semaphore, watch};
+
+pub(crate) use conn::{Conn, Error};
+pub(crate) use migrate::MigrateError;
+pub(crate) use writer::{Tx, now};
+
+use writer::Writer;
+
+/// How many reads may go on at once.
+const READERS: usize = 4;
+
+/// The open database.
+#[derive(Debug)]
+pub(crate) struct Store {
+    writer: Writer,
+    path: PathBuf,
+    idle: Arc<Mutex<Vec<Conn>>>,
+    turn: Arc<Semaphore>,
+    bell: watch::Receiver<i64>,
+}
+
+/// Why the store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    #[error(transparent)]
+    Migrate(#[from] MigrateError),
+    #[error("could not open {}: {source}", path.display())]
+    Open { path: PathBuf, source: Error },
+}
+
+impl Store {
+    /// Opens the database in `home`, bringing it to the newest schema first.
+    pub(crate) fn open(home: &Path, stamp: i64) -> Result<Self, OpenError> {
+        let path = home.join("forge.db");
+        let backups = home.join("backups");
+        let open = |source: Error| match source {
+            Error::Corrupt(detail) => {
+                MigrateError::Damaged { path: path.clone(), backups: backups.clone(), detail }.into()
+            }
+            source => OpenError::Open { path: path.clone(), source },
+        };
+        let conn = Conn::writer(&path).map_err(open)?;
+        migrate::migrate(&conn, &path, &backups, stamp)?;
+        let (writer, bell) = Writer::start(conn).map_err(open)?;
+        Ok(Self {
+            writer,
+            path,
+            idle: Arc::new(Mutex::new(Vec::new())),
+            turn: Arc::new(Semaphore::new(READERS)),
+            bell,
+        })
+    }
+
+    /// Rings with the newest event's number after every commit that had events.
+    pub(crate) fn bell(&self) -> watch::Receiver<i64> {
+        self.bell.clone()
+    }
+
+    /// Runs one transaction; its events are inserted with it and the bell rings after the commit.
+    pub(crate) async fn write<T, F>(&self, act: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+    {
+        self.writer.run(act).await
+    }
+
+    /// Reads in one transaction, so that what is seen belongs together.
+    pub(crate) async fn read<T, F>(&self, look: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Conn) -> Result<T, Error> + Send + 'static,
+    {
+        let turn = self.turn.clone().acquire_owned().await.map_err(|_| Error::Closed)?;
+        let idle = self.idle.clone();
+        let path = self.path.clone();
+        tokio::task::spawn_blocking(move || {
+            let taken = lock(&idle).pop();
+            let conn = match taken {
+                Some(conn) => conn,
+                None => Conn::reader(&path)?,
+            };
+            conn.batch("begin")?;
+            let seen = look(&conn);
+            conn.batch("rollback")?;
+            lock(&idle).push(conn);
+            drop(turn);
+            seen
+        })
+        .await
+        .map_err(|_| Error::Closed)?
+    }
+}
+
+/// Locks the idle connections; a panic elsewhere cannot have left them half-changed.
+fn lock(idle: &Mutex<Vec<Conn>>) -> std::sync::MutexGuard<'_, Vec<Conn>> {
+    idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Declares the statements of a file as constants, and the list that a test prepares.
+macro_rules! statements {
+    ($($name:ident = $sql:expr;)*) => {
+        $(const $name: &str = $sql;)*
+        #[cfg(test)]
+        pub(crate) const STATEMENTS: &[&str] = &[$($name,)*];
+    };
+}
+pub(crate) use statements;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_statement_can_be_prepared() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        store
+            .read(|conn| {
+                let all = [
+                    asks::STATEMENTS,
+                    attempts::STATEMENTS,
+                    calls::STATEMENTS,
+                    events::STATEMENTS,
+                    inputs::STATEMENTS,
+                    projects::STATEMENTS,
+                    queue::STATEMENTS,
+                    removed::STATEMENTS,
+                    runs::STATEMENTS,
+                    snapshots::STATEMENTS,
+                    starts::STATEMENTS,
+                    tasks::STATEMENTS,
+                ];
+                for sql in all.concat() {
+                    conn.prepare(sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+}

@@ -1,0 +1,49 @@
+//! Looking at attempts and their runs.
+
+use forge_model::{AttemptId, Run, RunId, TaskId};
+
+use crate::store::{asks, attempts, events, projects, runs, tasks};
+use crate::{AttemptView, Engine, Error, Overview, Result};
+
+impl Engine {
+    /// Returns attempts, newest first: all, or those at a task.
+    pub async fn attempts(&self, task: Option<TaskId>) -> Result<Vec<AttemptView>> {
+        Ok(self.inner.store.read(move |conn| attempts::all(conn, task)).await?)
+    }
+
+    /// Returns one attempt.
+    pub async fn attempt(&self, id: AttemptId) -> Result<AttemptView> {
+        let found = self.inner.store.read(move |conn| attempts::one(conn, id)).await?;
+        found.ok_or_else(|| Error::not_found(format!("there is no attempt {id}")))
+    }
+
+    /// Returns the runs of an attempt, oldest first; none when there is no such attempt.
+    pub async fn runs(&self, attempt: AttemptId, with_dropped: bool) -> Result<Vec<Run>> {
+        let mut runs = self.inner.store.read(move |conn| runs::of_attempt(conn, attempt)).await?;
+        runs.retain(|run| with_dropped || !run.dropped);
+        Ok(runs)
+    }
+
+    /// Returns one run.
+    pub async fn run(&self, id: RunId) -> Result<Run> {
+        let found = self.inner.store.read(move |conn| runs::one(conn, id)).await?;
+        found.map(|live| live.run).ok_or_else(|| Error::not_found(format!("there is no run {id}")))
+    }
+
+    /// Counts everything.
+    pub async fn overview(&self) -> Result<Overview> {
+        let seen = self.inner.store.read(|conn| {
+            let (attempts, running, waiting) = attempts::counts(conn)?;
+            Ok(Overview {
+                projects: projects::count(conn)?,
+                tasks: tasks::count(conn)?,
+                attempts,
+                running,
+                waiting,
+                open_asks: asks::count_open(conn)?,
+                seq: events::newest(conn)?,
+            })
+        });
+        Ok(seen.await?)
+    }
+}

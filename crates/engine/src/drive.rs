@@ -1,0 +1,359 @@
+//! Looking after one run: reading its log, telling it what comes from outside, noticing its end.
+//!
+//! One task owns one run, from its start or from a restart of the server until its end; both begin by
+//! folding the log from the first byte, so there is nothing to remember. Whatever is sent has a number that
+//! the shim knows, so sending again after a crash sends nothing twice.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use forge_model::state::AttemptHappened;
+use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId};
+use forge_process::{Control, Liveness, LogReader, Spawned};
+use tokio::sync::Notify;
+
+use crate::finish::Ending;
+use crate::fold::{Effects, Fold, Outcome, Progress};
+use crate::store::{asks, attempts, inputs, runs};
+use crate::{Engine, Error, Result, launch, moves};
+
+/// How much of a log is read at a time.
+const READ_AT_ONCE: usize = 1 << 20;
+
+/// How long a driver waits before it tries again after a failure of the store or the disk.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// The way to wake the task that looks after a run.
+#[derive(Debug, Default)]
+pub(crate) struct Handle {
+    wake: Notify,
+    /// There may be inputs that were not told yet.
+    told: AtomicBool,
+}
+
+impl Engine {
+    /// Begins to look after a run.
+    pub(crate) fn attach(&self, run: Run, spawned: Option<Spawned>) {
+        let handle = Arc::new(Handle::default());
+        self.handles().insert(run.id, handle.clone());
+        let engine = self.clone();
+        tokio::spawn(async move {
+            while let Err(error) = engine.drive(&run, &handle).await {
+                tracing::warn!(run.id = %run.id, "could not look after run {}: {error}; trying again", run.id);
+                tokio::time::sleep(TRY_AGAIN).await;
+            }
+            engine.handles().remove(&run.id);
+            if let Some(spawned) = spawned {
+                // The shim ends right after its exit record; collecting it keeps no zombie around.
+                tokio::task::spawn_blocking(move || spawned.reap());
+            }
+        });
+    }
+
+    /// Wakes the task that looks after a run, because there is something to tell it.
+    pub(crate) fn tell(&self, run: RunId) {
+        if let Some(handle) = self.handles().get(&run) {
+            handle.told.store(true, Ordering::SeqCst);
+            handle.wake.notify_one();
+        }
+    }
+
+    fn handles(&self) -> MutexGuard<'_, std::collections::HashMap<RunId, Arc<Handle>>> {
+        self.inner.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks after a run until it is over.
+    async fn drive(&self, run: &Run, handle: &Arc<Handle>) -> Result<()> {
+        let dir = self.inner.paths.run(run.id);
+        if !dir.is_dir() {
+            return self.finish(run, Ending::Gone, Outcome::default()).await;
+        }
+        let wake = handle.clone();
+        let _watch = self
+            .inner
+            .watcher
+            .watch(&dir, move || wake.wake.notify_one())
+            .map_err(|error| launch::process_error(&error))?;
+        let turn = self.turn(run).await?;
+        let agent = launch::agent(&run.profile)?;
+        let (fold, first) = Fold::begin(agent.conversation(&turn));
+        let mut log = Log::open(dir.clone(), fold)?;
+        let mut teller =
+            Teller { engine: self, run, handle, dir: dir.clone(), sends: VecDeque::new(), known: None };
+        handle.told.store(true, Ordering::SeqCst);
+        self.learn(run, &first).await?;
+        teller.sends.extend(first.sends);
+        loop {
+            let (back, seen) = blocking(move || {
+                let seen = log.read();
+                (log, seen)
+            })
+            .await?;
+            log = back;
+            let seen = seen?;
+            self.learn(run, &seen.effects).await?;
+            teller.sends.extend(seen.effects.sends);
+            match seen.state {
+                // An agent that never pauses must still be told things.
+                Read::More if teller.known.is_some() => teller.tell(log.fold.progress()).await?,
+                Read::More => {}
+                Read::End(Liveness::Alive) => {
+                    teller.tell(log.fold.progress()).await?;
+                    handle.wake.notified().await;
+                }
+                Read::End(Liveness::Exited(exit)) => {
+                    return self.finish(run, Ending::Exited(exit), log.fold.outcome()).await;
+                }
+                Read::End(Liveness::Gone) => {
+                    let marker = run.id.to_string();
+                    blocking(move || {
+                        forge_process::sweep(&marker, &dir)?;
+                        forge_process::recover(&dir)
+                    })
+                    .await?
+                    .map_err(|error| launch::process_error(&error))?;
+                    return self.finish(run, Ending::Gone, log.fold.outcome()).await;
+                }
+            }
+        }
+    }
+
+    /// Writes down what the log says: asks, the session, what was used.
+    async fn learn(&self, run: &Run, effects: &Effects) -> Result<()> {
+        if !effects.is_news() {
+            return Ok(());
+        }
+        let (run, attempt) = (run.id, run.attempt);
+        let (asked, withdrawn) = (effects.asks.clone(), effects.withdrawn.clone());
+        let (session, usage) = (effects.session.clone(), effects.usage);
+        self.inner
+            .store
+            .write(move |tx| {
+                let Some(view) = attempts::one(tx.conn(), attempt)? else { return Ok(()) };
+                let project = Some(view.attempt.project);
+                let mut changed = false;
+                if let Some(session) = session {
+                    changed |= attempts::set_session(tx.conn(), attempt, &session, tx.now())?;
+                }
+                if let Some(usage) = usage.filter(|usage| *usage != view.attempt.usage) {
+                    attempts::set_usage(tx.conn(), attempt, usage, tx.now())?;
+                    changed = true;
+                }
+                if changed {
+                    tx.changed(Noun::Attempt, attempt, Op::Change, project, Some(attempt));
+                }
+                for wanted in asked {
+                    let ask = Ask {
+                        id: AskId::random(),
+                        run,
+                        attempt,
+                        key: wanted.key,
+                        kind: wanted.kind,
+                        tool: wanted.tool,
+                        text: wanted.text,
+                        input: wanted.input,
+                        state: AskState::Open,
+                        answer: None,
+                        created_at: tx.now(),
+                        answered_at: None,
+                    };
+                    if asks::insert(tx.conn(), &ask)? {
+                        tx.changed(Noun::Ask, ask.id, Op::Add, project, Some(attempt));
+                        moves::attempt(tx, attempt, AttemptHappened::Asked, Some(ask.text))?;
+                    }
+                }
+                for key in withdrawn {
+                    if let Some(ask) = asks::close_key(tx.conn(), run, &key, tx.now())? {
+                        tx.changed(Noun::Ask, ask, Op::Change, project, Some(attempt));
+                        let still_open = asks::open_of_attempt(tx.conn(), attempt)? > 0;
+                        moves::attempt(tx, attempt, AttemptHappened::Answered { still_open }, None)?;
+                    }
+                }
+                Ok(())
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+/// A run's log being folded.
+#[derive(Debug)]
+struct Log {
+    dir: PathBuf,
+    reader: LogReader,
+    fold: Fold,
+}
+
+/// What one look at the log gave.
+#[derive(Debug)]
+struct Seen {
+    effects: Effects,
+    state: Read,
+}
+
+#[derive(Debug)]
+enum Read {
+    /// There may be more.
+    More,
+    /// Everything was read, and this is how the process was before the last look.
+    End(Liveness),
+}
+
+impl Log {
+    fn open(dir: PathBuf, fold: Fold) -> Result<Self> {
+        let reader = LogReader::open(&dir, 0).map_err(|error| launch::process_error(&error))?;
+        Ok(Self { dir, reader, fold })
+    }
+
+    fn read(&mut self) -> Result<Seen> {
+        let read =
+            |reader: &mut LogReader| reader.read(READ_AT_ONCE).map_err(|error| launch::process_error(&error));
+        let records = read(&mut self.reader)?;
+        if !records.is_empty() {
+            return Ok(Seen { effects: self.fold.read(&records), state: Read::More });
+        }
+        // The process is looked at before the last read, or its last words could fall between the two.
+        let liveness = forge_process::liveness(&self.dir).map_err(|error| launch::process_error(&error))?;
+        if matches!(liveness, Liveness::Alive) {
+            return Ok(Seen { effects: Effects::default(), state: Read::End(liveness) });
+        }
+        let records = read(&mut self.reader)?;
+        if !records.is_empty() {
+            return Ok(Seen { effects: self.fold.read(&records), state: Read::More });
+        }
+        Ok(Seen { effects: self.fold.end(), state: Read::End(liveness) })
+    }
+}
+
+/// Tells a run's process what it has not been told yet.
+#[derive(Debug)]
+struct Teller<'a> {
+    engine: &'a Engine,
+    run: &'a Run,
+    handle: &'a Handle,
+    dir: PathBuf,
+    /// Texts that the conversation wants sent.
+    sends: VecDeque<(u64, String)>,
+    /// What the shim has, once it was asked.
+    known: Option<Known>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    notes: u64,
+    inputs: u64,
+    closed: bool,
+}
+
+impl Teller<'_> {
+    /// Brings the shim up to date; does nothing when there is nothing to tell.
+    async fn tell(&mut self, fold: Progress) -> Result<()> {
+        let told = self.handle.told.swap(false, Ordering::SeqCst);
+        let idle = fold.idle && self.known.is_none_or(|known| !known.closed);
+        if !told && self.sends.is_empty() && !idle {
+            return Ok(());
+        }
+        match self.try_tell(fold, told).await {
+            Ok(()) => Ok(()),
+            // A process that has just ended cannot be told anything; its end is noticed by the next look.
+            Err(_) if !self.is_alive().await? => Ok(()),
+            Err(error) => {
+                self.handle.told.store(true, Ordering::SeqCst);
+                Err(error)
+            }
+        }
+    }
+
+    async fn is_alive(&self) -> Result<bool> {
+        let dir = self.dir.clone();
+        let liveness = blocking(move || forge_process::liveness(&dir)).await?;
+        Ok(matches!(liveness, Ok(Liveness::Alive)))
+    }
+
+    async fn try_tell(&mut self, fold: Progress, told: bool) -> Result<()> {
+        let mut known = match self.known {
+            Some(known) => known,
+            None => {
+                let status = self.control(|control| control.status()).await?;
+                Known { notes: status.notes, inputs: status.inputs, closed: status.input_closed }
+            }
+        };
+        self.known = Some(known);
+        if told {
+            let run = self.run.id;
+            let after = i64::try_from(known.notes).unwrap_or(i64::MAX);
+            let new = self.engine.inner.store.read(move |conn| inputs::after(conn, run, after)).await?;
+            for (ordinal, body) in new {
+                let ordinal = ordinal.unsigned_abs();
+                self.control(move |control| control.note(ordinal, &body)).await?;
+                known.notes = ordinal;
+                self.known = Some(known);
+                self.engine.inner.seam.pass("tell.noted", "").await;
+            }
+        }
+        while let Some((ordinal, text)) = self.sends.pop_front() {
+            if ordinal > known.inputs {
+                let again = text.clone();
+                if let Err(error) = self.control(move |control| control.input(ordinal, &text)).await {
+                    self.sends.push_front((ordinal, again));
+                    return Err(error);
+                }
+                known.inputs = ordinal;
+                self.known = Some(known);
+                self.engine.inner.seam.pass("tell.sent", "").await;
+            }
+        }
+        if fold.idle && !known.closed && fold.notes == known.notes && self.close(known.notes).await? {
+            let ordinal = fold.sends + 1;
+            self.control(move |control| control.close_input(ordinal)).await?;
+            known.closed = true;
+            self.known = Some(known);
+        }
+        Ok(())
+    }
+
+    /// Closes the run to further input, unless something more came in; says whether it is closed.
+    async fn close(&self, notes: u64) -> Result<bool> {
+        let run = self.run.id;
+        let told = i64::try_from(notes).unwrap_or(i64::MAX);
+        let closed = self
+            .engine
+            .inner
+            .store
+            .write(move |tx| {
+                if runs::close(tx.conn(), run, told, tx.now())? {
+                    return Ok(true);
+                }
+                Ok(runs::one(tx.conn(), run)?.is_some_and(|live| live.closing))
+            })
+            .await?;
+        if !closed {
+            self.handle.told.store(true, Ordering::SeqCst);
+            self.handle.wake.notify_one();
+        }
+        Ok(closed)
+    }
+
+    async fn control<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Control) -> std::result::Result<T, forge_process::Error> + Send + 'static,
+    ) -> Result<T> {
+        let dir = self.dir.clone();
+        blocking(move || {
+            let mut control = Control::connect(&dir)?;
+            act(&mut control)
+        })
+        .await?
+        .map_err(|error| launch::process_error(&error))
+    }
+}
+
+/// Runs something that blocks where it may.
+pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(act)
+        .await
+        .map_err(|error| Error::internal(format!("a background step broke off: {error}")))
+}

@@ -1,0 +1,225 @@
+//! What happens when a run ends: the only place.
+//!
+//! Called by the task that looks after the run, live or after a restart, so everything here is safe to do
+//! twice: the work is committed and snapshotted first, then one guarded transaction ends the run.
+
+use std::time::Duration;
+
+use forge_git::{CommitRequest, Committed, Limits, SnapshotRequest};
+use forge_model::state::{AttemptHappened, RunHappened, run_after};
+use forge_model::{AskState, Noun, Op, Run, RunState};
+use forge_process::Exit;
+
+use crate::drive::blocking;
+use crate::fold::Outcome;
+use crate::input::Input;
+use crate::store::queue::{self, Waiting};
+use crate::store::runs::{self, End};
+use crate::store::{asks, inputs, snapshots};
+use crate::{AttemptView, Engine, Result, moves};
+
+/// How long the person's hooks may take over a turn's commit.
+const HOOK_TIME: Duration = Duration::from_secs(300);
+
+/// The longest commit message taken from an agent.
+const LONGEST_MESSAGE: usize = 4096;
+
+/// How a process came to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    /// It ended and left a record.
+    Exited(Exit),
+    /// It is gone and left none.
+    Gone,
+}
+
+/// What was kept of a run's work.
+#[derive(Debug, Default)]
+struct Work {
+    after_head: Option<String>,
+    snapshot: Option<String>,
+    /// What could not be done, in a sentence.
+    trouble: Option<String>,
+}
+
+impl Engine {
+    /// Ends a run: keeps its work, closes what it had open, and starts what waits behind it.
+    pub(crate) async fn finish(&self, run: &Run, ending: Ending, outcome: Outcome) -> Result<()> {
+        let (id, attempt) = (run.id, run.attempt);
+        let found = self.inner.store.read(move |conn| runs::one(conn, id)).await?;
+        let Some(live) = found.filter(|live| live.run.state == RunState::Running) else { return Ok(()) };
+        let happened = happened(&ending, &outcome, live.stop_requested);
+        let Ok(state) = run_after(live.run.state, happened) else { return Ok(()) };
+        let work = self.keep_work(run, state, &outcome).await?;
+        let (exit_code, signal) = match &ending {
+            Ending::Exited(exit) if !exit.stopped => (exit.code.map(i64::from), exit.signal.map(i64::from)),
+            Ending::Exited(exit) => (None, exit.signal.map(i64::from)),
+            Ending::Gone => (None, None),
+        };
+        let mut reason = reason(state, exit_code, signal, &outcome);
+        if let Some(trouble) = work.trouble {
+            reason = Some(reason.map_or(trouble.clone(), |reason| format!("{reason}; {trouble}")));
+        }
+        let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
+        let notes = i64::try_from(outcome.notes).unwrap_or(i64::MAX);
+        let more = self
+            .inner
+            .store
+            .write(move |tx| {
+                if !runs::end(tx.conn(), id, &end, tx.now())? {
+                    return Ok(false);
+                }
+                let view = crate::store::attempts::one(tx.conn(), attempt)?;
+                let project = view.as_ref().map(|view| view.attempt.project);
+                tx.changed(Noun::Run, id, Op::Change, project, Some(attempt));
+                if let Some(oid) = &work.snapshot {
+                    snapshots::insert(tx.conn(), attempt, oid, Some(id), "turn", tx.now())?;
+                }
+                let closed = if state == RunState::Killed { AskState::Cancelled } else { AskState::Expired };
+                for ask in asks::close_run(tx.conn(), id, closed, tx.now())? {
+                    tx.changed(Noun::Ask, ask, Op::Change, project, Some(attempt));
+                }
+                // A turn that the process did not live to hear waits for the next one.
+                for (ordinal, body) in inputs::after(tx.conn(), id, notes)? {
+                    if let Some(Input::Turn { prompt, variant }) = Input::read(&body) {
+                        let waiting = Waiting { id: format!("{id}-{ordinal:08}"), prompt, variant };
+                        queue::add(tx.conn(), attempt, &waiting, tx.now())?;
+                    }
+                }
+                let waits = queue::next(tx.conn(), attempt)?.is_some();
+                let more = waits && state != RunState::Killed;
+                moves::attempt(tx, attempt, AttemptHappened::RunEnded { outcome: state, more }, end.reason)?;
+                Ok(more)
+            })
+            .await?;
+        self.inner.seam.pass("finish.recorded", "").await;
+        tracing::info!(run.id = %id, "run {id} is {state}{}", reason.map_or(String::new(), |why| format!(": {why}")));
+        if more {
+            self.start_next(attempt).await;
+        }
+        Ok(())
+    }
+
+    /// Commits what a run that ended well left behind, and snapshots the files in every case.
+    async fn keep_work(&self, run: &Run, state: RunState, outcome: &Outcome) -> Result<Work> {
+        let attempt = run.attempt;
+        let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
+        let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
+        let project = self.project(view.attempt.project).await?;
+        let engine = self.clone();
+        let message = message(&view, outcome);
+        let run = run.id;
+        blocking(move || {
+            let mut work = Work::default();
+            let worktree = match engine
+                .repo(&project.path)
+                .and_then(|repo| Ok(repo.worktree(&view.attempt.worktree)?))
+            {
+                Ok(worktree) => worktree,
+                Err(error) => {
+                    work.trouble = Some(format!("its work could not be looked at: {error}"));
+                    return work;
+                }
+            };
+            if state == RunState::Completed {
+                let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
+                work.trouble = match worktree.commit_all(&commit) {
+                    Ok(Committed::Nothing | Committed::Commit { .. }) => None,
+                    Ok(Committed::HookFailed { hook, output }) => Some(format!(
+                        "its changes are kept but not committed: the {hook} hook refused: {output}"
+                    )),
+                    Ok(Committed::TimedOut { after, output }) => Some(format!(
+                        "its changes are kept but not committed: the hooks took more than {} s: {output}",
+                        after.as_secs()
+                    )),
+                    Err(error) => Some(format!("its changes are kept but not committed: {error}")),
+                };
+            }
+            let snapshot = SnapshotRequest {
+                reference: format!("refs/forge/snapshots/{attempt}"),
+                message: format!("run {run} of attempt {attempt} is {state}"),
+                limits: Limits::default(),
+            };
+            match worktree.snapshot(&snapshot) {
+                Ok(snapshot) => work.snapshot = Some(snapshot.oid),
+                Err(error) => {
+                    let trouble = format!("its files could not be snapshotted: {error}");
+                    work.trouble = Some(work.trouble.map_or(trouble.clone(), |t| format!("{t}; {trouble}")));
+                }
+            }
+            work.after_head = worktree.head().ok();
+            work
+        })
+        .await
+    }
+}
+
+fn happened(ending: &Ending, outcome: &Outcome, stop_requested: bool) -> RunHappened {
+    match ending {
+        Ending::Gone if stop_requested => RunHappened::Stopped,
+        Ending::Gone => RunHappened::Vanished,
+        Ending::Exited(exit) if exit.stopped || stop_requested => RunHappened::Stopped,
+        Ending::Exited(exit) => RunHappened::Ended { ok: exit.code == Some(0) && !outcome.failed },
+    }
+}
+
+/// Says why a run ended as it did, when there is something to say.
+fn reason(state: RunState, code: Option<i64>, signal: Option<i64>, outcome: &Outcome) -> Option<String> {
+    let said = outcome.failure.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    match (state, said, signal, code) {
+        (RunState::Failed, Some(said), ..) => Some(said.to_string()),
+        (RunState::Failed, None, Some(signal), _) => Some(format!("the agent was ended by signal {signal}")),
+        (RunState::Failed, None, None, Some(code)) => Some(format!("the agent ended with exit code {code}")),
+        (RunState::Failed, None, None, None) => Some("the agent ended without saying how".to_string()),
+        (RunState::Lost, ..) => Some(
+            "the process that watched over the agent is gone; everything up to that moment is kept, \
+             and a follow-up goes on from there"
+                .to_string(),
+        ),
+        (RunState::Killed, ..) => Some("stopped".to_string()),
+        _ => None,
+    }
+}
+
+/// The commit message of a turn: the last thing the agent said, or the title.
+fn message(view: &AttemptView, outcome: &Outcome) -> String {
+    let said = outcome.summary.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
+    let message = said.unwrap_or(title);
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => message[..end].to_string(),
+        None => message.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(code: Option<i32>, signal: Option<i32>, stopped: bool) -> Ending {
+        Ending::Exited(Exit { code, signal, stopped, at_ms: 0, log_end: 0, swept: 0 })
+    }
+
+    #[test]
+    fn an_agent_that_says_it_failed_has_failed_whatever_its_exit_code() {
+        let failed = Outcome { failed: true, failure: Some("no login".into()), ..Outcome::default() };
+        assert_eq!(happened(&exit(Some(0), None, false), &failed, false), RunHappened::Ended { ok: false });
+        assert_eq!(reason(RunState::Failed, Some(0), None, &failed).unwrap(), "no login");
+    }
+
+    #[test]
+    fn a_stop_is_a_stop_even_when_the_agent_ended_by_itself() {
+        let outcome = Outcome::default();
+        assert_eq!(happened(&exit(Some(0), None, false), &outcome, true), RunHappened::Stopped);
+        assert_eq!(happened(&Ending::Gone, &outcome, true), RunHappened::Stopped);
+    }
+
+    #[test]
+    fn the_signal_that_ended_an_agent_is_named() {
+        let outcome = Outcome::default();
+        assert_eq!(
+            reason(RunState::Failed, None, Some(9), &outcome).unwrap(),
+            "the agent was ended by signal 9"
+        );
+    }
+}

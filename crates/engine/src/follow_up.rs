@@ -1,0 +1,238 @@
+//! Telling an agent more: at once where it can take it, at the turn's end where it cannot, in a new run when
+//! the last one is over.
+
+use forge_model::state::AttemptHappened;
+use forge_model::{AttemptId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState};
+
+use crate::drive::blocking;
+use crate::input::Input;
+use crate::once::{self, Key, Once};
+use crate::start::{Intent, What, detached};
+use crate::store::calls::Call;
+use crate::store::queue::{self, Waiting};
+use crate::store::{Error as StoreError, Tx, attempts, inputs, projects, runs, starts};
+use crate::{AttemptView, Engine, Error, Result, launch, moves};
+
+/// What to tell an agent next.
+#[derive(Debug, Clone)]
+pub struct FollowUp {
+    pub prompt: String,
+    pub variant: Option<String>,
+}
+
+/// How a follow-up reached the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivered {
+    /// A new run resumed the session.
+    Started,
+    /// The running agent was told.
+    Injected,
+    /// It is sent when the turn ends.
+    Queued,
+}
+
+impl Delivered {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Delivered::Started => "started",
+            Delivered::Injected => "injected",
+            Delivered::Queued => "queued",
+        }
+    }
+
+    fn read(text: &str) -> Self {
+        match text {
+            "injected" => Delivered::Injected,
+            "queued" => Delivered::Queued,
+            _ => Delivered::Started,
+        }
+    }
+}
+
+/// The run that took, or will be followed by, a follow-up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FollowedUp {
+    pub run: Run,
+    pub delivered: Delivered,
+}
+
+/// What one look at an attempt decided about a follow-up, already written down.
+#[derive(Debug)]
+enum Plan {
+    NoSuchAttempt,
+    NoRun,
+    Took { run: RunId, delivered: Delivered },
+    Start(Box<Intent>),
+}
+
+impl Engine {
+    /// Tells an attempt's agent more.
+    pub async fn follow_up(&self, id: AttemptId, follow: FollowUp, key: Option<Key>) -> Result<FollowedUp> {
+        let engine = self.clone();
+        detached(async move { engine.do_follow_up(id, follow, key).await }).await
+    }
+
+    async fn do_follow_up(&self, id: AttemptId, follow: FollowUp, key: Option<Key>) -> Result<FollowedUp> {
+        if follow.prompt.trim().is_empty() {
+            return Err(Error::invalid("`prompt` must be a text that is not blank"));
+        }
+        let _turn = match self.once(key.as_ref()).await? {
+            Once::Repeat(call) => {
+                let delivered = Delivered::read(&call.delivered);
+                return Ok(FollowedUp { run: self.run(call.run).await?, delivered });
+            }
+            Once::Do(turn) => turn,
+        };
+        let queue_id = RunId::random().to_string();
+        let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id)).await?;
+        self.inner.seam.pass("follow.recorded", "").await;
+        match plan {
+            Plan::NoSuchAttempt => Err(Error::not_found(format!("there is no attempt {id}"))),
+            Plan::NoRun => Err(Error::conflict(format!("attempt {id} has no run to follow up on"))),
+            Plan::Took { run, delivered } => {
+                self.tell(run);
+                Ok(FollowedUp { run: self.run(run).await?, delivered })
+            }
+            Plan::Start(intent) => {
+                let run = self.start_again(*intent).await?;
+                Ok(FollowedUp { run, delivered: Delivered::Started })
+            }
+        }
+    }
+
+    /// Starts what waits first in an attempt's queue. The attempt counts as running while this goes on; when
+    /// it cannot be started, it has failed and says why.
+    pub(crate) async fn start_next(&self, id: AttemptId) {
+        let next = self.inner.store.write(move |tx| {
+            let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
+            let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant };
+            let Some(intent) = intent(tx, id, &follow, Some(waiting.id), None)? else { return Ok(None) };
+            intent.insert(tx)?;
+            Ok(Some(intent))
+        });
+        let trouble = match next.await {
+            Ok(Some(intent)) => self.start_again(intent).await.err(),
+            Ok(None) => None,
+            Err(error) => Some(error.into()),
+        };
+        let Some(error) = trouble else { return };
+        tracing::warn!(attempt.id = %id, "the next turn of attempt {id} could not be started: {error}");
+        let reason = format!("the next turn could not be started: {error}");
+        let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
+        let told = self.inner.store.write(move |tx| moves::attempt(tx, id, failed, Some(reason)));
+        if let Err(error) = told.await {
+            tracing::warn!(attempt.id = %id, "attempt {id} could not be marked as failed: {error}");
+        }
+    }
+
+    /// Starts a further run in a worktree that is there already.
+    async fn start_again(&self, mut intent: Intent) -> Result<Run> {
+        let made = self.try_start_again(&mut intent).await;
+        if made.is_err() {
+            self.undo(&intent).await;
+        }
+        made
+    }
+
+    async fn try_start_again(&self, intent: &mut Intent) -> Result<Run> {
+        self.check_agent(&intent.profile)?;
+        self.check_room(&intent.worktree)?;
+        let (engine, repository) = (self.clone(), intent.repository.clone());
+        let worktree = intent.worktree.clone();
+        if !worktree.is_dir() {
+            return Err(Error::conflict(format!(
+                "the worktree {} is gone; start a new attempt at this task",
+                worktree.display()
+            )));
+        }
+        let head =
+            blocking(move || -> Result<_> { Ok(engine.repo(&repository)?.worktree(&worktree)?.head()?) })
+                .await??;
+        if let What::Run { before_head, .. } = &mut intent.what {
+            *before_head = Some(head);
+        }
+        self.make_process(intent).await
+    }
+}
+
+/// Decides about a follow-up and writes the decision down, in one transaction.
+fn plan(
+    tx: &mut Tx<'_>,
+    id: AttemptId,
+    follow: &FollowUp,
+    key: Option<Key>,
+    queue_id: String,
+) -> std::result::Result<Plan, StoreError> {
+    let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(Plan::NoSuchAttempt) };
+    let live = runs::live_of_attempt(tx.conn(), id)?.into_iter().find(|live| live.run.kind == RunKind::Agent);
+    let starting = starts::of_attempt(tx.conn(), id)?;
+    let (run, delivered) = match live {
+        Some(live) if can_inject(&live, &follow.variant) => {
+            let input = Input::Turn { prompt: follow.prompt.clone(), variant: follow.variant.clone() };
+            inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;
+            (live.run.id, Delivered::Injected)
+        }
+        Some(live) => (live.run.id, Delivered::Queued),
+        None if starting || view.attempt.state.is_live() => match runs::of_attempt(tx.conn(), id)?.last() {
+            Some(run) => (run.id, Delivered::Queued),
+            None => return Ok(Plan::NoRun),
+        },
+        None => {
+            let Some(intent) = intent(tx, id, follow, None, key)? else { return Ok(Plan::NoSuchAttempt) };
+            intent.insert(tx)?;
+            return Ok(Plan::Start(Box::new(intent)));
+        }
+    };
+    if delivered == Delivered::Queued {
+        let waiting =
+            Waiting { id: queue_id, prompt: follow.prompt.clone(), variant: follow.variant.clone() };
+        queue::add(tx.conn(), id, &waiting, tx.now())?;
+    }
+    tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
+    if let Some(key) = &key {
+        let fingerprint = key.fingerprint.clone();
+        let delivered = delivered.as_str().to_string();
+        once::remember(tx, key, Call { fingerprint, attempt: id, run, delivered })?;
+    }
+    Ok(Plan::Took { run, delivered })
+}
+
+/// Says whether a running agent can be told more right now. Another variant needs another process.
+fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
+    let takes_it = launch::agent(&live.run.profile).is_ok_and(|agent| agent.capabilities().inject);
+    let same_variant = variant.is_none() || *variant == live.run.profile.variant;
+    takes_it && same_variant && !live.closing && !live.stop_requested
+}
+
+/// Describes a further run of an attempt.
+fn intent(
+    tx: &Tx<'_>,
+    id: AttemptId,
+    follow: &FollowUp,
+    queued: Option<String>,
+    key: Option<Key>,
+) -> std::result::Result<Option<Intent>, StoreError> {
+    let Some(AttemptView { attempt, .. }) = attempts::one(tx.conn(), id)? else { return Ok(None) };
+    let Some(repository) = path_of(tx, attempt.project)? else { return Ok(None) };
+    let variant = follow.variant.as_deref().or(attempt.profile.variant.as_deref());
+    let profile = ProfileId::new(&attempt.profile.agent, variant)
+        .map_err(|error| StoreError::Other(error.to_string()))?;
+    Ok(Some(Intent {
+        attempt: id,
+        run: RunId::random(),
+        project: attempt.project,
+        repository,
+        worktree: attempt.worktree,
+        profile,
+        prompt: follow.prompt.clone(),
+        session: attempt.session,
+        what: What::Run { queued, before_head: None },
+        key,
+        at: tx.now(),
+    }))
+}
+
+fn path_of(tx: &Tx<'_>, id: ProjectId) -> std::result::Result<Option<std::path::PathBuf>, StoreError> {
+    Ok(projects::one(tx.conn(), id)?.map(|project| project.path))
+}

@@ -1,0 +1,160 @@
+//! From a run to a process: which agent, which program, which environment.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use forge_agents::{Agent, Program, Turn};
+use forge_model::{ProfileId, Run};
+use forge_process::{Launcher, Spawned, Spec};
+
+use crate::drive::blocking;
+use crate::store::attempts;
+use crate::{Engine, Error, Result};
+
+/// Variables of the server that mean something else, or something dangerous, to an agent.
+const OURS: &[&str] = &["HOST", "PORT", "BACKEND_PORT", "FORGE_SEAM"];
+
+/// Finds the agent of a profile.
+pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
+    forge_agents::agent(&profile.agent).ok_or_else(|| {
+        let known: Vec<_> = forge_agents::AGENTS.iter().map(|agent| agent.name()).collect();
+        Error::invalid(format!("no agent is called {}; this Forge knows {}", profile.agent, known.join(", ")))
+    })
+}
+
+/// Turns an error about a process into one of ours.
+pub(crate) fn process_error(error: &forge_process::Error) -> Error {
+    Error::internal(error.to_string())
+}
+
+impl Engine {
+    /// What an agent is told for a run.
+    pub(crate) async fn turn(&self, run: &Run) -> Result<Turn> {
+        let attempt = run.attempt;
+        let view = self.inner.store.read(move |conn| attempts::one(conn, attempt)).await?;
+        let worktree = view.map(|view| view.attempt.worktree).unwrap_or_default();
+        Ok(turn_in(run, &worktree))
+    }
+
+    /// Starts the process of a run and returns when it is there, or says why it is not.
+    pub(crate) async fn launch(&self, run: &Run, worktree: &Path) -> Result<Spawned> {
+        let shim = self.shim().await?;
+        let agent = agent(&run.profile)?;
+        let command = agent.command(&turn_in(run, worktree));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut argv = match command.program {
+            Program::Forge => vec![text(&shim)?],
+            Program::Named { name, install } => vec![find(name, install, &path)?],
+            Program::Given { argv } => argv,
+        };
+        argv.extend(command.args);
+        let mut env: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| !name.starts_with("GIT_") && !OURS.contains(&name.as_str()))
+            .filter(|(name, _)| !command.unset.contains(name))
+            .collect();
+        for (name, value) in command.env {
+            env.retain(|(known, _)| *known != name);
+            env.push((name, value));
+        }
+        env.push(("FORGE_ATTEMPT".to_string(), run.attempt.to_string()));
+        let spec = Spec {
+            argv,
+            env,
+            cwd: worktree.to_path_buf(),
+            run: run.id.to_string(),
+            limit: None,
+            limit_stdout: false,
+            segment_bytes: None,
+        };
+        let launcher = Launcher { program: shim, args: vec!["shim".to_string()] };
+        let dir = self.inner.paths.run(run.id);
+        let profile = run.profile.clone();
+        blocking(move || forge_process::spawn(&launcher, &dir, &spec)).await?.map_err(|error| {
+            let message = format!("{profile} could not be started: {error}");
+            if error.is_missing_program() {
+                Error::invalid(message).with_code("setup_required")
+            } else {
+                Error::unavailable(message)
+            }
+        })
+    }
+
+    /// Says at once, before anything is made, whether an agent can be started at all.
+    pub(crate) fn check_agent(&self, profile: &ProfileId) -> Result<()> {
+        let turn = Turn {
+            prompt: String::new(),
+            session: None,
+            variant: profile.variant.clone(),
+            settings: serde_json::Value::Null,
+            worktree: String::new(),
+        };
+        match agent(profile)?.command(&turn).program {
+            Program::Named { name, install } => {
+                find(name, install, &std::env::var_os("PATH").unwrap_or_default()).map(drop)
+            }
+            Program::Forge | Program::Given { .. } => Ok(()),
+        }
+    }
+
+    /// The copy of the binary that shims run from, so that an upgrade never disturbs a running one.
+    pub(crate) async fn shim(&self) -> Result<PathBuf> {
+        let made = self.inner.shim.get_or_try_init(|| async {
+            let (source, bin) = (self.inner.forge.clone(), self.inner.paths.bin());
+            blocking(move || forge_process::install_binary(&source, &bin))
+                .await?
+                .map_err(|error| Error::unavailable(format!("the forge binary could not be copied: {error}")))
+        });
+        made.await.cloned()
+    }
+}
+
+fn turn_in(run: &Run, worktree: &Path) -> Turn {
+    Turn {
+        prompt: run.prompt.clone(),
+        session: run.resumed_session.clone(),
+        variant: run.profile.variant.clone(),
+        settings: serde_json::Value::Null,
+        worktree: worktree.to_string_lossy().into_owned(),
+    }
+}
+
+/// Finds a program on the path, or says how to install it.
+fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_program = |file: &PathBuf| {
+        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    let found = std::env::split_paths(path).map(|dir| dir.join(name)).find(is_program).ok_or_else(|| {
+        Error::invalid(format!("`{name}` is not installed or not on PATH; install it with: {install}"))
+            .with_code("setup_required")
+    })?;
+    text(&found)
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_string).ok_or_else(|| {
+        Error::invalid(format!("{} is not valid UTF-8; Forge needs a path that is", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_the_command_that_installs_it() {
+        let error = find("no-such-agent", "npm install -g x", OsStr::new("/nowhere")).unwrap_err();
+        assert_eq!(error.code(), Some("setup_required"));
+        assert!(
+            error.to_string().contains("`no-such-agent`") && error.to_string().contains("npm install -g x")
+        );
+    }
+
+    #[test]
+    fn an_unknown_agent_is_named_with_the_known_ones() {
+        let profile = ProfileId::new("nobody", None).unwrap();
+        let error = agent(&profile).err().unwrap().to_string();
+        assert!(error.contains("NOBODY") && error.contains("SCRIPTED"), "{error}");
+    }
+}

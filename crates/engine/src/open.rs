@@ -1,0 +1,115 @@
+//! Opening a data directory: nobody else may have it, its database is brought up to date, and what an
+//! earlier server left behind is taken up.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::FlockOperation;
+
+use crate::drive::blocking;
+use crate::error::{io_error, whole};
+use crate::paths::Paths;
+use crate::seam::Seam;
+use crate::store::Store;
+use crate::{Engine, Error, Inner, Result};
+
+/// How an engine is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory.
+    pub home: PathBuf,
+    /// Where worktrees go; none means `worktrees` in the data directory.
+    pub worktrees: Option<PathBuf>,
+    /// The forge binary, which plays the shim and the scripted agent.
+    pub forge: PathBuf,
+    pub seam: Seam,
+}
+
+impl Engine {
+    /// Opens a data directory and takes up what an earlier server left behind.
+    pub async fn open(options: Options) -> Result<Engine> {
+        let git = forge_git::Git::find()?;
+        let (lock, store, paths) = blocking({
+            let options = options.clone();
+            move || -> Result<_> {
+                private_dir(&options.home)?;
+                let home = options.home.canonicalize().map_err(io_error("open", &options.home))?;
+                let worktrees = match options.worktrees {
+                    Some(path) => std::path::absolute(&path).map_err(io_error("open", &path))?,
+                    None => home.join("worktrees"),
+                };
+                let paths = Paths { home, worktrees };
+                let lock = lock(&paths)?;
+                private_dir(&paths.runs())?;
+                private_dir(&paths.trash())?;
+                let store = Store::open(&paths.home, crate::store::now().millis())
+                    .map_err(|error| Error::unavailable(whole(&error)))?;
+                Ok((lock, store, paths))
+            }
+        })
+        .await??;
+        let watcher = forge_process::Watcher::start()
+            .map_err(|error| Error::unavailable(format!("cannot follow files: {}", whole(&error))))?;
+        let engine = Engine {
+            inner: Arc::new(Inner {
+                paths,
+                store,
+                git,
+                repos: Default::default(),
+                watcher,
+                shim: tokio::sync::OnceCell::new(),
+                forge: options.forge,
+                seam: options.seam,
+                handles: Default::default(),
+                calls: Default::default(),
+                _lock: lock,
+            }),
+        };
+        engine.reconcile().await?;
+        let warm = engine.clone();
+        // The copy is made ahead of the first start; a failure is told to whoever starts something.
+        tokio::spawn(async move { warm.shim().await.map(drop) });
+        engine.keep_clean();
+        Ok(engine)
+    }
+}
+
+/// Makes a directory that only its owner may look into.
+fn private_dir(path: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io_error("create", path))
+}
+
+/// Takes the lock of a data directory, or says who has it.
+fn lock(paths: &Paths) -> Result<std::fs::File> {
+    let path = paths.lock();
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(io_error("open", &path))?;
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let mut holder = String::new();
+        // The pid only makes the sentence better.
+        let _ = file.read_to_string(&mut holder);
+        let holder = match holder.trim() {
+            "" => String::new(),
+            pid => format!(" (process {pid})"),
+        };
+        return Err(Error::conflict(format!(
+            "another Forge{holder} is using {}; stop it with `forge serve --stop`, or give this one another \
+             directory with --data",
+            paths.home.display()
+        ))
+        .with_code("locked"));
+    }
+    file.set_len(0)
+        .and_then(|()| file.write_all(std::process::id().to_string().as_bytes()))
+        .map_err(io_error("write", &path))?;
+    Ok(file)
+}

@@ -1,0 +1,46 @@
+//! Where things are kept inside the data directory.
+
+use std::path::{Path, PathBuf};
+
+use forge_model::RunId;
+
+/// The places of a data directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    pub(crate) home: PathBuf,
+    pub(crate) worktrees: PathBuf,
+}
+
+impl Paths {
+    /// Everything about a run's process.
+    pub(crate) fn run(&self, id: RunId) -> PathBuf {
+        self.runs().join(id.to_string())
+    }
+
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.home.join("runs")
+    }
+
+    pub(crate) fn trash(&self) -> PathBuf {
+        self.home.join("trash")
+    }
+
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.home.join("bin")
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.home.join("lock")
+    }
+
+    /// A worktree's directory, from the attempt's name.
+    pub(crate) fn worktree(&self, name: &str) -> PathBuf {
+        self.worktrees.join(name)
+    }
+}
+
+/// Returns the free bytes of the disk that holds a path.
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}

@@ -1,0 +1,82 @@
+//! After a restart: what was under way is finished or taken back, what runs is looked after again.
+//!
+//! The run's directory is the truth about a process, the database the truth about what was wanted. Nothing
+//! is declared failed because the server was away.
+
+use forge_model::state::AttemptHappened;
+use forge_model::{RunId, RunState};
+use forge_process::Liveness;
+
+use crate::drive::blocking;
+use crate::start::Intent;
+use crate::store::{attempts, queue, runs, starts};
+use crate::{Engine, Result, moves};
+
+impl Engine {
+    /// Takes up what an earlier server left behind.
+    pub(crate) async fn reconcile(&self) -> Result<()> {
+        self.reconcile_starts().await?;
+        let live = self.inner.store.read(runs::live).await?;
+        for run in live {
+            self.attach(run.run, None);
+        }
+        self.reconcile_queues().await?;
+        if let Err(error) = self.trash_removed().await {
+            tracing::warn!("worktrees of removed attempts stay where they are for now: {error}");
+        }
+        Ok(())
+    }
+
+    /// A start whose process came to be is made visible; any other is taken back.
+    async fn reconcile_starts(&self) -> Result<()> {
+        for body in self.inner.store.read(starts::all).await? {
+            let intent: Intent = match serde_json::from_str(&body) {
+                Ok(intent) => intent,
+                Err(error) => {
+                    tracing::warn!("a start under way cannot be read and is left alone: {error}");
+                    continue;
+                }
+            };
+            let id = intent.run;
+            if self.came_to_be(id).await? {
+                tracing::info!(run.id = %id, "run {id} was started by an earlier server");
+                self.record(&intent, None).await?;
+            } else {
+                tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
+                self.undo(&intent).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether the process of a start exists or has existed.
+    async fn came_to_be(&self, run: RunId) -> Result<bool> {
+        let dir = self.inner.paths.run(run);
+        let liveness = blocking(move || forge_process::liveness(&dir)).await?;
+        Ok(matches!(liveness, Ok(Liveness::Alive | Liveness::Exited(_))))
+    }
+
+    /// An attempt between two turns goes on with the next one.
+    async fn reconcile_queues(&self) -> Result<()> {
+        let between = self.inner.store.read(|conn| {
+            let mut between = Vec::new();
+            for view in attempts::live(conn)? {
+                let id = view.attempt.id;
+                if runs::live_of_attempt(conn, id)?.is_empty() && !starts::of_attempt(conn, id)? {
+                    between.push((id, queue::next(conn, id)?.is_some()));
+                }
+            }
+            Ok(between)
+        });
+        for (id, waits) in between.await? {
+            if waits {
+                self.start_next(id).await;
+                continue;
+            }
+            let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
+            let reason = Some("its next turn was never started; a follow-up goes on from here".to_string());
+            self.inner.store.write(move |tx| moves::attempt(tx, id, failed, reason)).await?;
+        }
+        Ok(())
+    }
+}

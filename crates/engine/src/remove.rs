@@ -1,0 +1,192 @@
+//! Removing tasks and projects: rows move aside whole, files into the trash, branches stay.
+//!
+//! The files are snapshotted first; then one transaction moves the rows; then worktrees are renamed into the
+//! trash. A crash before the last step is made good at the next boot.
+
+use std::path::PathBuf;
+
+use forge_git::{Limits, SnapshotRequest};
+use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
+
+use crate::drive::blocking;
+use crate::start::detached;
+use crate::store::removed::{self, Removed};
+use crate::store::{
+    Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, snapshots, starts, tasks,
+};
+use crate::{AttemptView, Engine, Error, Result};
+
+impl Engine {
+    /// Removes a task with its attempts. Refused while one of them runs.
+    pub async fn delete_task(&self, id: TaskId) -> Result<()> {
+        let engine = self.clone();
+        detached(async move {
+            engine.task(id).await?;
+            let ids = engine.inner.store.read(move |conn| attempts::ids_of_task(conn, id)).await?;
+            engine.refuse_live(&ids, "Task").await?;
+            engine.snapshot_all(&ids, "before its task was removed").await?;
+            let removed = engine.inner.store.write(move |tx| {
+                if busy(tx, &attempts::ids_of_task(tx.conn(), id)?)? {
+                    return Ok(false);
+                }
+                remove_task(tx, id)?;
+                Ok(true)
+            });
+            if !removed.await? {
+                return Err(still_running("Task"));
+            }
+            engine.trash_removed().await
+        })
+        .await
+    }
+
+    /// Removes a project with its tasks. The person's repository is not touched.
+    pub async fn delete_project(&self, id: ProjectId) -> Result<()> {
+        let engine = self.clone();
+        detached(async move {
+            engine.project(id).await?;
+            let ids = engine.inner.store.read(move |conn| attempts::ids_of_project(conn, id)).await?;
+            engine.refuse_live(&ids, "Project").await?;
+            engine.snapshot_all(&ids, "before its project was removed").await?;
+            let removed = engine.inner.store.write(move |tx| {
+                if busy(tx, &attempts::ids_of_project(tx.conn(), id)?)? {
+                    return Ok(false);
+                }
+                for task in tasks::ids_of_project(tx.conn(), id)? {
+                    remove_task(tx, task)?;
+                }
+                for attempt in attempts::ids_of_project(tx.conn(), id)? {
+                    remove_attempt(tx, attempt)?;
+                }
+                remove_project(tx, id)?;
+                Ok(true)
+            });
+            if !removed.await? {
+                return Err(still_running("Project"));
+            }
+            engine.trash_removed().await
+        })
+        .await
+    }
+
+    async fn refuse_live(&self, ids: &[AttemptId], what: &'static str) -> Result<()> {
+        let ids = ids.to_vec();
+        let live = self.inner.store.read(move |conn| {
+            for id in ids {
+                if !runs::live_of_attempt(conn, id)?.is_empty() || starts::of_attempt(conn, id)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        });
+        if live.await? { Err(still_running(what)) } else { Ok(()) }
+    }
+
+    /// Snapshots the files of attempts; a worktree that is gone already has nothing to lose.
+    async fn snapshot_all(&self, ids: &[AttemptId], why: &'static str) -> Result<()> {
+        for &id in ids {
+            let AttemptView { attempt, .. } = self.attempt(id).await?;
+            if !attempt.worktree.exists() {
+                continue;
+            }
+            let project = self.project(attempt.project).await?;
+            let engine = self.clone();
+            let snapshot = blocking(move || -> Result<_> {
+                let worktree = engine.repo(&project.path)?.worktree(&attempt.worktree)?;
+                let reference = format!("refs/forge/snapshots/{id}");
+                let message = format!("attempt {id} {why}");
+                Ok(worktree.snapshot(&SnapshotRequest { reference, message, limits: Limits::default() })?)
+            });
+            let oid = snapshot.await??.oid;
+            let kept =
+                self.inner.store.write(move |tx| snapshots::insert(tx.conn(), id, &oid, None, why, tx.now()));
+            kept.await?;
+        }
+        Ok(())
+    }
+
+    /// Moves the worktrees of removed attempts into the trash.
+    pub(crate) async fn trash_removed(&self) -> Result<()> {
+        for (worktree, repository) in self.inner.store.read(removed::worktrees).await? {
+            let (engine, root) = (self.clone(), self.inner.paths.worktrees.clone());
+            let (path, trash) = (PathBuf::from(&worktree), self.inner.paths.trash());
+            let moved = blocking(move || -> Result<()> {
+                if path.exists() {
+                    engine
+                        .repo(&PathBuf::from(repository))?
+                        .remove_worktree_to_trash(&path, &trash, &root)?;
+                }
+                Ok(())
+            })
+            .await?;
+            match moved {
+                Ok(()) => {
+                    self.inner.store.write(move |tx| removed::trashed(tx.conn(), &worktree)).await?;
+                }
+                // Left where it is: a worktree that cannot be told to be ours is nobody's to move.
+                Err(error) => tracing::warn!("worktree {worktree} stays where it is: {error}"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn still_running(what: &str) -> Error {
+    Error::conflict(format!(
+        "{what} has running execution processes. Please wait for them to complete or stop them first."
+    ))
+}
+
+fn busy(tx: &Tx<'_>, ids: &[AttemptId]) -> std::result::Result<bool, StoreError> {
+    for &id in ids {
+        if !runs::live_of_attempt(tx.conn(), id)?.is_empty() || starts::of_attempt(tx.conn(), id)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreError> {
+    for attempt in attempts::ids_of_task(tx.conn(), id)? {
+        remove_attempt(tx, attempt)?;
+    }
+    let Some(view) = tasks::one(tx.conn(), id)? else { return Ok(()) };
+    removed::keep(tx.conn(), &Removed::plain("task", id), tx.now())?;
+    tasks::delete(tx.conn(), id)?;
+    tx.changed(Noun::Task, id, Op::Remove, Some(view.task.project), None);
+    Ok(())
+}
+
+fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), StoreError> {
+    let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(()) };
+    let project = view.attempt.project;
+    let repository = projects::one(tx.conn(), project)?.map(|project| project.path);
+    let runs_of = runs::of_attempt(tx.conn(), id)?;
+    let kept = Removed {
+        snapshot: snapshots::newest(tx.conn(), id)?,
+        worktree: Some(view.attempt.worktree.to_string_lossy().into_owned()),
+        repository: repository.map(|path| path.to_string_lossy().into_owned()),
+        ..Removed::plain("attempt", id)
+    };
+    removed::keep(tx.conn(), &kept, tx.now())?;
+    for (task, project) in tasks::orphan(tx.conn(), id)? {
+        tx.changed(Noun::Task, task, Op::Change, Some(project), None);
+    }
+    inputs::delete(tx.conn(), id)?;
+    asks::delete(tx.conn(), id)?;
+    queue::delete(tx.conn(), id)?;
+    runs::delete(tx.conn(), id)?;
+    attempts::delete(tx.conn(), id)?;
+    for run in runs_of {
+        tx.changed(Noun::Run, run.id, Op::Remove, Some(project), Some(id));
+    }
+    tx.changed(Noun::Attempt, id, Op::Remove, Some(project), Some(id));
+    Ok(())
+}
+
+fn remove_project(tx: &mut Tx<'_>, id: ProjectId) -> std::result::Result<(), StoreError> {
+    removed::keep(tx.conn(), &Removed::plain("project", id), tx.now())?;
+    projects::delete(tx.conn(), id)?;
+    tx.changed(Noun::Project, id, Op::Remove, Some(id), None);
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Stopping runs: when a stop returns, no process of the run is left.
+
+use std::time::Duration;
+
+use forge_agents::Turn;
+use forge_model::{AttemptId, Run, RunId, RunState};
+use forge_process::{Control, Ladder};
+
+use crate::drive::blocking;
+use crate::input::Input;
+use crate::start::detached;
+use crate::store::{inputs, runs, starts};
+use crate::{Engine, Error, Result, launch};
+
+/// How long an agent has to act on its own interrupt.
+const OWN_WAY: Duration = Duration::from_secs(2);
+
+/// How long it then has to act on INT, and after that on TERM.
+const LADDER: Ladder = Ladder { int_ms: 3000, term_ms: 3000 };
+
+impl Engine {
+    /// Stops a run and returns it as it ended.
+    pub async fn stop_run(&self, id: RunId) -> Result<Run> {
+        let engine = self.clone();
+        detached(async move { engine.do_stop_run(id).await }).await
+    }
+
+    /// Stops whatever runs for an attempt; fine when nothing does.
+    pub async fn stop_attempt(&self, id: AttemptId) -> Result<()> {
+        self.attempt(id).await?;
+        let mut bell = self.bell();
+        loop {
+            bell.mark_unchanged();
+            let (live, starting) = self
+                .inner
+                .store
+                .read(move |conn| Ok((runs::live_of_attempt(conn, id)?, starts::of_attempt(conn, id)?)))
+                .await?;
+            for live in &live {
+                match self.stop_run(live.run.id).await {
+                    Ok(_) => {}
+                    // It ended by itself in the meantime, which is as good.
+                    Err(error) if error.kind() == crate::ErrorKind::Conflict => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if live.is_empty() && !starting {
+                return Ok(());
+            }
+            if live.is_empty() {
+                // A start under way becomes a run or nothing; the latter rings no bell.
+                let _ = tokio::time::timeout(Duration::from_millis(50), bell.changed()).await;
+            }
+        }
+    }
+
+    /// Stops everything that runs, and says how much that was.
+    pub async fn stop_all(&self) -> Result<usize> {
+        let live = self.inner.store.read(runs::live).await?;
+        let stops: Vec<_> = live
+            .iter()
+            .map(|live| {
+                let (engine, id) = (self.clone(), live.run.id);
+                tokio::spawn(async move { engine.stop_run(id).await })
+            })
+            .collect();
+        let mut stopped = 0;
+        for stop in stops {
+            match stop.await.map_err(|error| Error::internal(error.to_string()))? {
+                Ok(_) => stopped += 1,
+                Err(error) if error.kind() == crate::ErrorKind::Conflict => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(stopped)
+    }
+
+    async fn do_stop_run(&self, id: RunId) -> Result<Run> {
+        let run = self.run(id).await?;
+        let not_running =
+            |state: RunState| Error::conflict(format!("run {id} is not running: it is {state}"));
+        let own_way = has_own_way(&run)?;
+        let asked = self.inner.store.write(move |tx| {
+            if !runs::request_stop(tx.conn(), id, tx.now())? {
+                return Ok(false);
+            }
+            if own_way {
+                inputs::add(tx.conn(), id, &Input::Interrupt.write(), tx.now())?;
+            }
+            Ok(true)
+        });
+        if !asked.await? {
+            return Err(not_running(self.run(id).await?.state));
+        }
+        self.inner.seam.pass("stop.recorded", "").await;
+        if own_way {
+            self.tell(id);
+            if let Ok(ended) = tokio::time::timeout(OWN_WAY, self.until_over(id)).await {
+                return ended;
+            }
+        }
+        let dir = self.inner.paths.run(id);
+        let stopped = blocking(move || Control::connect(&dir)?.stop(&LADDER)).await?;
+        if let Err(error) = stopped {
+            // The shim may have ended in the meantime; the task that looks after the run finds out.
+            tracing::debug!(run.id = %id, "run {id} could not be told to stop: {error}");
+            self.tell(id);
+        }
+        self.until_over(id).await
+    }
+
+    /// Waits until a run is over, and returns it.
+    async fn until_over(&self, id: RunId) -> Result<Run> {
+        let mut bell = self.bell();
+        loop {
+            bell.mark_unchanged();
+            let run = self.run(id).await?;
+            if run.state.is_over() {
+                return Ok(run);
+            }
+            bell.changed().await.map_err(|_| Error::internal("the store is closed"))?;
+        }
+    }
+}
+
+/// Says whether an agent has a way of its own to be interrupted.
+fn has_own_way(run: &Run) -> Result<bool> {
+    let turn = Turn {
+        prompt: run.prompt.clone(),
+        session: run.resumed_session.clone(),
+        variant: run.profile.variant.clone(),
+        settings: serde_json::Value::Null,
+        worktree: String::new(),
+    };
+    Ok(!launch::agent(&run.profile)?.conversation(&turn).interrupt().is_empty())
+}

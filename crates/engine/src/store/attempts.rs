@@ -1,0 +1,201 @@
+//! Attempts in the store, with what their runs say about them.
+
+use std::path::PathBuf;
+
+use forge_model::{Attempt, AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time, Usage};
+
+use super::conn::{Conn, Error, Row, args};
+use super::{statements, tasks};
+use crate::AttemptView;
+
+macro_rules! view {
+    ($tail:literal) => {
+        concat!(
+            "select a.id, a.project_id, a.task_id, a.agent, a.variant, a.state, a.reason, a.branch,
+                a.target_branch, a.base_commit, a.worktree, a.worktree_deleted, a.session, a.prompt,
+                a.input_tokens, a.output_tokens, a.cache_creation_tokens, a.cache_read_tokens, a.cost_micros,
+                a.created_at, a.updated_at,
+                (select r.state from runs r where r.attempt_id = a.id and r.kind = 'agent'
+                    order by r.started_at desc, r.id limit 1),
+                (select count(*) from asks k where k.attempt_id = a.id and k.state = 'open'),
+                (select count(*) from queue q where q.attempt_id = a.id and q.state = 'queued')
+             from attempts a ",
+            $tail
+        )
+    };
+}
+
+statements! {
+    ALL = view!("order by a.created_at desc, a.id");
+    OF_TASK = view!("where a.task_id = $1 order by a.created_at desc, a.id");
+    ONE = view!("where a.id = $1");
+    LIVE = view!("where a.state in ('queued', 'running', 'waiting', 'limited') order by a.created_at, a.id");
+    IDS_OF_TASK = "select id from attempts where task_id = $1";
+    IDS_OF_PROJECT = "select id from attempts where project_id = $1";
+    INSERT = "insert into attempts (id, project_id, task_id, agent, variant, state, reason, branch, target_branch,
+        base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
+    SET_SESSION = "update attempts set session = $2, updated_at = $3
+        where id = $1 and (session is null or session <> $2)";
+    SET_USAGE = "update attempts set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
+        cache_read_tokens = $5, cost_micros = $6, updated_at = $7 where id = $1";
+    BRANCH_TAKEN = "select exists (select 1 from attempts where project_id = $1 and branch = $2)
+        or exists (select 1 from attempts where worktree = $3)";
+    DELETE = "delete from attempts where id = $1";
+    COUNTS = "select count(*),
+        count(case when state in ('running', 'waiting', 'limited') then 1 end),
+        count(case when state = 'waiting' then 1 end) from attempts";
+}
+
+/// Returns attempts, newest first: all, or those of a task.
+pub(crate) fn all(conn: &Conn, task: Option<TaskId>) -> Result<Vec<AttemptView>, Error> {
+    let rows = match task {
+        Some(task) => conn.query(OF_TASK, args![task])?,
+        None => conn.query(ALL, &[])?,
+    };
+    rows.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns one attempt.
+pub(crate) fn one(conn: &Conn, id: AttemptId) -> Result<Option<AttemptView>, Error> {
+    conn.query(ONE, args![id])?.first().map(|row| with_task(conn, row)).transpose()
+}
+
+/// Returns the attempts that are not at rest.
+pub(crate) fn live(conn: &Conn) -> Result<Vec<AttemptView>, Error> {
+    conn.query(LIVE, &[])?.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns the ids of all attempts at a task.
+pub(crate) fn ids_of_task(conn: &Conn, task: TaskId) -> Result<Vec<AttemptId>, Error> {
+    conn.query(IDS_OF_TASK, args![task])?.iter().map(|row| row.parse(0)).collect()
+}
+
+/// Returns the ids of all attempts in a project.
+pub(crate) fn ids_of_project(conn: &Conn, project: ProjectId) -> Result<Vec<AttemptId>, Error> {
+    conn.query(IDS_OF_PROJECT, args![project])?.iter().map(|row| row.parse(0)).collect()
+}
+
+/// Adds an attempt.
+pub(crate) fn insert(conn: &Conn, a: &Attempt) -> Result<(), Error> {
+    conn.execute(
+        INSERT,
+        args![
+            a.id,
+            a.project,
+            a.task,
+            &a.profile.agent,
+            a.profile.variant.clone(),
+            a.state,
+            a.reason.clone(),
+            &a.branch,
+            &a.target_branch,
+            &a.base_commit,
+            a.worktree.to_string_lossy().into_owned(),
+            a.worktree_deleted,
+            a.session.clone(),
+            &a.prompt,
+            a.created_at,
+            a.updated_at,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Moves an attempt from one state to another; says whether it was still in the first.
+pub(crate) fn shift(
+    conn: &Conn,
+    id: AttemptId,
+    from: AttemptState,
+    to: AttemptState,
+    reason: Option<String>,
+    now: Time,
+) -> Result<bool, Error> {
+    Ok(conn.execute(MOVE, args![id, from, to, reason, now])? == 1)
+}
+
+/// Keeps the agent's conversation id; says whether it was new.
+pub(crate) fn set_session(conn: &Conn, id: AttemptId, session: &str, now: Time) -> Result<bool, Error> {
+    Ok(conn.execute(SET_SESSION, args![id, session, now])? == 1)
+}
+
+/// Keeps what an attempt has used.
+pub(crate) fn set_usage(conn: &Conn, id: AttemptId, u: Usage, now: Time) -> Result<(), Error> {
+    conn.execute(
+        SET_USAGE,
+        args![
+            id,
+            u.input_tokens,
+            u.output_tokens,
+            u.cache_creation_tokens,
+            u.cache_read_tokens,
+            u.cost_micros,
+            now
+        ],
+    )?;
+    Ok(())
+}
+
+/// Says whether a branch of the project or a worktree path belongs to an attempt already.
+pub(crate) fn name_taken(
+    conn: &Conn,
+    project: ProjectId,
+    branch: &str,
+    worktree: &str,
+) -> Result<bool, Error> {
+    conn.query(BRANCH_TAKEN, args![project, branch, worktree])?[0].flag(0)
+}
+
+/// Deletes an attempt's row.
+pub(crate) fn delete(conn: &Conn, id: AttemptId) -> Result<(), Error> {
+    conn.execute(DELETE, args![id]).map(drop)
+}
+
+/// Counts attempts: all, live, waiting.
+pub(crate) fn counts(conn: &Conn) -> Result<(i64, i64, i64), Error> {
+    let rows = conn.query(COUNTS, &[])?;
+    Ok((rows[0].int(0)?, rows[0].int(1)?, rows[0].int(2)?))
+}
+
+fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
+    let attempt = attempt(row)?;
+    let task = match attempt.task {
+        Some(task) => tasks::one(conn, task)?.map(|view| view.task),
+        None => None,
+    };
+    Ok(AttemptView {
+        attempt,
+        task,
+        status: row.maybe_parse(21)?,
+        open_asks: row.int(22)?,
+        queued: row.int(23)?,
+    })
+}
+
+fn attempt(row: &Row) -> Result<Attempt, Error> {
+    Ok(Attempt {
+        id: row.parse(0)?,
+        project: row.parse(1)?,
+        task: row.maybe_parse(2)?,
+        profile: ProfileId { agent: row.text(3)?, variant: row.maybe_text(4)? },
+        state: row.parse(5)?,
+        reason: row.maybe_text(6)?,
+        branch: row.text(7)?,
+        target_branch: row.text(8)?,
+        base_commit: row.text(9)?,
+        worktree: PathBuf::from(row.text(10)?),
+        worktree_deleted: row.flag(11)?,
+        session: row.maybe_text(12)?,
+        prompt: row.text(13)?,
+        usage: Usage {
+            input_tokens: row.maybe_int(14)?,
+            output_tokens: row.maybe_int(15)?,
+            cache_creation_tokens: row.maybe_int(16)?,
+            cache_read_tokens: row.maybe_int(17)?,
+            cost_micros: row.maybe_int(18)?,
+        },
+        created_at: Time::from_millis(row.int(19)?),
+        updated_at: Time::from_millis(row.int(20)?),
+    })
+}

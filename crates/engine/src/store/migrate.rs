@@ -1,0 +1,100 @@
+//! Bringing a database to the newest schema: append-only files, a backup before each change.
+//!
+//! A database that is newer or damaged is refused with a sentence, never replaced.
+
+use std::path::{Path, PathBuf};
+
+use super::conn::{Conn, Error};
+
+/// Every migration, in order. The position in this list plus one is the schema's version.
+const MIGRATIONS: &[(&str, &str)] = &[("initial", include_str!("../../migrations/0001_initial.sql"))];
+
+/// Why a database could not be brought to the newest schema.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MigrateError {
+    #[error(
+        "{} was written by a newer Forge (schema {found}, this one knows {known}); \
+         start that newer Forge, or point FORGE_HOME at another directory", path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{} is damaged or is no database ({detail}); nothing was changed: move it away and put a copy from \
+         {} in its place, or point FORGE_HOME at another directory", path.display(), backups.display()
+    )]
+    Damaged { path: PathBuf, backups: PathBuf, detail: String },
+    #[error("could not back up {} before migrating it: {source}", path.display())]
+    Backup { path: PathBuf, source: Error },
+    #[error("could not migrate {} to schema {to}: {source}", path.display())]
+    Migrate { path: PathBuf, to: i64, source: Error },
+}
+
+/// Brings the database at `path` to the newest schema. `stamp` names the backup.
+pub(crate) fn migrate(conn: &Conn, path: &Path, backups: &Path, stamp: i64) -> Result<(), MigrateError> {
+    let damaged = |error: Error| MigrateError::Damaged {
+        path: path.to_path_buf(),
+        backups: backups.to_path_buf(),
+        detail: error.to_string(),
+    };
+    let found = conn.query("pragma user_version", &[]).and_then(|rows| rows[0].int(0)).map_err(damaged)?;
+    let known = MIGRATIONS.len() as i64;
+    if found > known {
+        return Err(MigrateError::Newer { path: path.to_path_buf(), found, known });
+    }
+    if found > 0 && found < known {
+        let backup = |source| MigrateError::Backup { path: path.to_path_buf(), source };
+        std::fs::create_dir_all(backups).map_err(|error| backup(Error::Other(error.to_string())))?;
+        conn.copy_to(&backups.join(format!("forge-v{found}-{stamp}.db"))).map_err(backup)?;
+    }
+    for (index, (_, sql)) in MIGRATIONS.iter().enumerate().skip(found.max(0) as usize) {
+        let to = index as i64 + 1;
+        let step = || -> Result<(), Error> {
+            conn.batch("begin immediate")?;
+            conn.batch(sql)?;
+            // A pragma takes no parameters; the number is our own.
+            conn.batch(&format!("pragma user_version = {to}"))?;
+            conn.batch("commit")
+        };
+        step().map_err(|source| MigrateError::Migrate { path: path.to_path_buf(), to, source })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    fn schema_hash(conn: &Conn) -> String {
+        let rows =
+            conn.query("select sql from sqlite_schema where sql is not null order by name", &[]).unwrap();
+        let mut hash = Sha256::new();
+        for row in rows {
+            let text = row.text(0).unwrap();
+            hash.update(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn the_schema_changes_only_by_a_new_migration() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("forge.db");
+        let conn = Conn::writer(&path).unwrap();
+        migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
+        let known = [(1, "c40e8ba68e7ac11c")];
+        assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
+        assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);
+    }
+
+    #[test]
+    fn migrating_twice_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("forge.db");
+        let conn = Conn::writer(&path).unwrap();
+        migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
+        let before = schema_hash(&conn);
+        migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
+        assert_eq!(schema_hash(&conn), before);
+        assert!(!dir.path().join("backups").exists());
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs in the store.
+
+use forge_model::{AttemptId, ProfileId, Run, RunId, RunState, Time};
+
+use super::conn::{Conn, Error, Row, args};
+use super::statements;
+
+macro_rules! columns {
+    ($tail:literal) => {
+        concat!(
+            "select id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head, after_head,
+                exit_code, signal, reason, dropped, started_at, completed_at, created_at, updated_at, closing,
+                stop_requested from runs ",
+            $tail
+        )
+    };
+}
+
+statements! {
+    OF_ATTEMPT = columns!("where attempt_id = $1 order by started_at, id");
+    ONE = columns!("where id = $1");
+    LIVE = columns!("where state in ('pending', 'running') order by started_at, id");
+    LIVE_OF_ATTEMPT = columns!("where attempt_id = $1 and state in ('pending', 'running') order by started_at, id");
+    INSERT = "insert into runs (id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head,
+        dropped, closing, stop_requested, started_at, created_at, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10)";
+    END = "update runs set state = $2, after_head = $3, exit_code = $4, signal = $5, reason = $6, completed_at = $7,
+        updated_at = $7 where id = $1 and state = 'running'";
+    // Closing the input and being told something more exclude each other: whoever commits first wins.
+    CLOSE = "update runs set closing = 1, updated_at = $3 where id = $1 and state = 'running' and closing = 0
+        and (select count(*) from inputs i where i.run_id = $1) = $2";
+    REQUEST_STOP = "update runs set stop_requested = 1, updated_at = $2 where id = $1 and state = 'running'";
+    DELETE = "delete from runs where attempt_id = $1";
+}
+
+/// A run and how far its input is.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveRun {
+    pub(crate) run: Run,
+    /// Nothing more can be told to this process.
+    pub(crate) closing: bool,
+    /// A person asked for it to be stopped.
+    pub(crate) stop_requested: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) state: RunState,
+    pub(crate) after_head: Option<String>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) signal: Option<i64>,
+    pub(crate) reason: Option<String>,
+}
+
+/// Returns the runs of an attempt, oldest first.
+pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<Run>, Error> {
+    conn.query(OF_ATTEMPT, args![attempt])?.iter().map(|row| Ok(live_run(row)?.run)).collect()
+}
+
+/// Returns one run.
+pub(crate) fn one(conn: &Conn, id: RunId) -> Result<Option<LiveRun>, Error> {
+    conn.query(ONE, args![id])?.first().map(live_run).transpose()
+}
+
+/// Returns every run that is not over.
+pub(crate) fn live(conn: &Conn) -> Result<Vec<LiveRun>, Error> {
+    conn.query(LIVE, &[])?.iter().map(live_run).collect()
+}
+
+/// Returns the runs of an attempt that are not over.
+pub(crate) fn live_of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<LiveRun>, Error> {
+    conn.query(LIVE_OF_ATTEMPT, args![attempt])?.iter().map(live_run).collect()
+}
+
+/// Adds a run that has just been started.
+pub(crate) fn insert(conn: &Conn, r: &Run) -> Result<(), Error> {
+    conn.execute(
+        INSERT,
+        args![
+            r.id,
+            r.attempt,
+            r.kind,
+            r.state,
+            &r.profile.agent,
+            r.profile.variant.clone(),
+            &r.prompt,
+            r.resumed_session.clone(),
+            r.before_head.clone(),
+            r.started_at,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Records how a run ended; says whether it was still running.
+pub(crate) fn end(conn: &Conn, id: RunId, end: &End, now: Time) -> Result<bool, Error> {
+    let touched = conn.execute(
+        END,
+        args![id, end.state, end.after_head.clone(), end.exit_code, end.signal, end.reason.clone(), now],
+    )?;
+    Ok(touched == 1)
+}
+
+/// Closes a run to further input, unless more than `told` inputs are there by now.
+pub(crate) fn close(conn: &Conn, id: RunId, told: i64, now: Time) -> Result<bool, Error> {
+    Ok(conn.execute(CLOSE, args![id, told, now])? == 1)
+}
+
+/// Notes that a person wants a run stopped; says whether it was still running.
+pub(crate) fn request_stop(conn: &Conn, id: RunId, now: Time) -> Result<bool, Error> {
+    Ok(conn.execute(REQUEST_STOP, args![id, now])? == 1)
+}
+
+/// Deletes the rows of an attempt's runs.
+pub(crate) fn delete(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
+    conn.execute(DELETE, args![attempt]).map(drop)
+}
+
+fn live_run(row: &Row) -> Result<LiveRun, Error> {
+    let run = Run {
+        id: row.parse(0)?,
+        attempt: row.parse(1)?,
+        kind: row.parse(2)?,
+        state: row.parse(3)?,
+        profile: ProfileId { agent: row.text(4)?, variant: row.maybe_text(5)? },
+        prompt: row.text(6)?,
+        resumed_session: row.maybe_text(7)?,
+        before_head: row.maybe_text(8)?,
+        after_head: row.maybe_text(9)?,
+        exit_code: row.maybe_int(10)?,
+        signal: row.maybe_int(11)?,
+        reason: row.maybe_text(12)?,
+        dropped: row.flag(13)?,
+        started_at: Time::from_millis(row.int(14)?),
+        completed_at: row.maybe_int(15)?.map(Time::from_millis),
+        created_at: Time::from_millis(row.int(16)?),
+        updated_at: Time::from_millis(row.int(17)?),
+    };
+    Ok(LiveRun { run, closing: row.flag(18)?, stop_requested: row.flag(19)? })
+}

@@ -1,0 +1,155 @@
+//! The one thread that writes, many transactions to a commit.
+//!
+//! Every act runs in a savepoint of its own, so one that fails takes back only what it did; all acts that
+//! wait together are made durable by one commit, and each caller hears of its act only after that commit.
+
+use std::sync::mpsc;
+
+use forge_model::{AttemptId, Event, Noun, Op, ProjectId, Time};
+use tokio::sync::{oneshot, watch};
+
+use super::conn::{Conn, Error};
+use super::events;
+
+/// How many acts one commit may carry.
+const MOST: usize = 64;
+
+/// An act on the database, its events gathered beside it.
+#[derive(Debug)]
+pub(crate) struct Tx<'a> {
+    conn: &'a Conn,
+    now: Time,
+    events: Vec<Event>,
+}
+
+impl Tx<'_> {
+    /// The connection, for the functions of the nouns.
+    pub(crate) fn conn(&self) -> &Conn {
+        self.conn
+    }
+
+    /// The moment of this act.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Says that something changed. The number is given just before the act is done.
+    pub(crate) fn changed(
+        &mut self,
+        noun: Noun,
+        id: impl ToString,
+        op: Op,
+        project: Option<ProjectId>,
+        attempt: Option<AttemptId>,
+    ) {
+        self.events.push(Event { seq: 0, noun, id: id.to_string(), project, attempt, op, at: self.now });
+    }
+}
+
+/// An act waiting for its turn; given an error instead of a connection, it passes that on to its caller.
+type Act = Box<dyn FnOnce(Result<&Conn, &Error>) -> Done + Send>;
+type Done = Box<dyn FnOnce(Result<(), Error>) + Send>;
+
+/// The way to the writing thread.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    acts: mpsc::Sender<Act>,
+}
+
+impl Writer {
+    /// Starts the thread; the receiver is the bell.
+    pub(crate) fn start(conn: Conn) -> Result<(Self, watch::Receiver<i64>), Error> {
+        let (ring, bell) = watch::channel(events::newest(&conn)?);
+        let (acts, inbox) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || write_all(&conn, &inbox, &ring))
+            .map_err(|error| Error::Other(error.to_string()))?;
+        Ok((Self { acts }, bell))
+    }
+
+    /// Runs one act and answers after its commit.
+    pub(crate) async fn run<T, F>(&self, act: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Act = Box::new(move |conn| {
+            let outcome = conn.map_err(same).and_then(|conn| in_savepoint(conn, act));
+            Box::new(move |committed| {
+                // The caller may have gone away; its act stands all the same.
+                let _ = answer.send(committed.and(outcome));
+            })
+        });
+        self.acts.send(job).map_err(|_| Error::Closed)?;
+        answered.await.map_err(|_| Error::Closed)?
+    }
+}
+
+/// Takes acts until the store is dropped.
+fn write_all(conn: &Conn, inbox: &mpsc::Receiver<Act>, ring: &watch::Sender<i64>) {
+    while let Ok(first) = inbox.recv() {
+        let mut waiting: Vec<Act> = vec![first];
+        waiting.extend(inbox.try_iter().take(MOST - 1));
+        if let Err(error) = conn.batch("begin immediate") {
+            for act in waiting {
+                act(Err(&error))(Ok(()));
+            }
+            continue;
+        }
+        let done: Vec<Done> = waiting.into_iter().map(|act| act(Ok(conn))).collect();
+        let committed = conn.batch("commit");
+        if committed.is_err() {
+            // Leave no transaction open behind a failed commit; there is nothing else to take back.
+            let _ = conn.batch("rollback");
+        }
+        if let Ok(seq) = events::newest(conn) {
+            ring.send_if_modified(|newest| std::mem::replace(newest, seq) != seq);
+        }
+        for tell in done {
+            tell(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(same(error)),
+            });
+        }
+    }
+}
+
+/// Copies an error, so that every waiting caller gets it.
+fn same(error: &Error) -> Error {
+    match error {
+        Error::Full => Error::Full,
+        Error::Corrupt(detail) => Error::Corrupt(detail.clone()),
+        other => Error::Other(other.to_string()),
+    }
+}
+
+/// Runs an act so that a failure takes back what it did and nothing else.
+fn in_savepoint<T>(conn: &Conn, act: impl FnOnce(&mut Tx<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    conn.batch("savepoint act")?;
+    let mut tx = Tx { conn, now: now(), events: Vec::new() };
+    let outcome = act(&mut tx).and_then(|value| {
+        events::insert(conn, &tx.events)?;
+        Ok(value)
+    });
+    match outcome {
+        Ok(value) => {
+            conn.batch("release act")?;
+            Ok(value)
+        }
+        Err(error) => {
+            // A full disk can end the whole transaction, and the savepoint with it.
+            if conn.batch("rollback to act").is_ok() {
+                conn.batch("release act")?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The moment now. A clock before 1970 counts as 1970.
+pub(crate) fn now() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
