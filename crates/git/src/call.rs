@@ -99,10 +99,12 @@ impl Call {
         self
     }
 
-    /// Lets the person's hooks run, in the person's own locale.
+    /// Lets the person's hooks run, with their own locale, locks and transports.
     pub(crate) fn with_hooks(mut self) -> Call {
         self.settings.retain(|(key, _)| key != HOOKS);
-        self.without_env("LC_ALL").without_env("GIT_OPTIONAL_LOCKS")
+        ["LC_ALL", "GIT_OPTIONAL_LOCKS", "GIT_ALLOW_PROTOCOL", "GIT_NO_LAZY_FETCH"]
+            .into_iter()
+            .fold(self, Call::without_env)
     }
 
     pub(crate) fn input(mut self, bytes: Vec<u8>) -> Call {

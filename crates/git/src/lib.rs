@@ -12,6 +12,7 @@ mod checkout;
 mod commit;
 mod drivers;
 mod error;
+mod init;
 mod limit;
 mod names;
 mod private;

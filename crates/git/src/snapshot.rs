@@ -13,6 +13,7 @@ use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::names::{check_own_reference, is_oid};
 use crate::private::Private;
+use crate::repo::Repo;
 
 const NAME: &str = "Forge";
 const EMAIL: &str = "forge@localhost";
@@ -81,31 +82,40 @@ impl Worktree {
     /// Saves the files as a commit on the request's reference: its first parent is the snapshot before, its second
     /// the commit that is checked out. The index and its lock are left alone.
     pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot> {
-        check_own_reference(&request.reference)?;
-        let checkout = &self.checkout;
-        let before = Before::read(checkout, &request.reference)?;
-        let private = Private::make(checkout, before.head.as_deref())?;
-        let (paths, mut left_out) = choose(checkout, &private, &request.limits)?;
-        let refused = private.add(&paths)?;
-        left_out
-            .extend(refused.into_iter().map(|(path, stderr)| LeftOut { path, why: Why::Refused { stderr } }));
-        left_out.sort_by(|a, b| a.path.cmp(&b.path));
-        let tree = private.write_tree()?;
-        match before.last {
-            Some(last) if last.tree == tree && (before.head.is_none() || last.head == before.head) => {
-                Ok(Snapshot { oid: last.oid, parent: last.parent, left_out, unchanged: true })
-            }
-            last => {
-                let parent = last.map(|last| last.oid);
-                let parents = [parent.as_deref(), before.head.as_deref()];
-                let oid = commit_tree(checkout, &tree, parents, &message(&request.message, &left_out))?;
-                let absent = "0".repeat(oid.len());
-                let call =
-                    checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
-                let written = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run();
-                written.map_err(|failure| failure.during(format!("write {}", request.reference)))?;
-                Ok(Snapshot { oid, parent, left_out, unchanged: false })
-            }
+        take(&self.checkout, request)
+    }
+}
+
+impl Repo {
+    /// Saves the files of the person's own checkout, as [`Worktree::snapshot`] does those of a worktree.
+    pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot> {
+        take(&self.checkout, request)
+    }
+}
+
+fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
+    check_own_reference(&request.reference)?;
+    let before = Before::read(checkout, &request.reference)?;
+    let private = Private::make(checkout, before.head.as_deref())?;
+    let (paths, mut left_out) = choose(checkout, &private, &request.limits)?;
+    let refused = private.add(&paths)?;
+    left_out.extend(refused.into_iter().map(|(path, stderr)| LeftOut { path, why: Why::Refused { stderr } }));
+    left_out.sort_by(|a, b| a.path.cmp(&b.path));
+    let tree = private.write_tree()?;
+    match before.last {
+        Some(last) if last.tree == tree && (before.head.is_none() || last.head == before.head) => {
+            Ok(Snapshot { oid: last.oid, parent: last.parent, left_out, unchanged: true })
+        }
+        last => {
+            let parent = last.map(|last| last.oid);
+            let parents = [parent.as_deref(), before.head.as_deref()];
+            let oid = commit_tree(checkout, &tree, parents, &message(&request.message, &left_out))?;
+            let absent = "0".repeat(oid.len());
+            let call =
+                checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
+            let written = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run();
+            written.map_err(|failure| failure.during(format!("write {}", request.reference)))?;
+            Ok(Snapshot { oid, parent, left_out, unchanged: false })
         }
     }
 }

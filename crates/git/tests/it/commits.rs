@@ -125,7 +125,7 @@ fn a_hook_that_hangs_is_ended_with_everything_it_started() {
     world.script(&world.path("repo/.git/hooks/pre-commit"), &body);
     fs::write(worktree.path().join("new.txt"), "new\n").unwrap();
     let started = Instant::now();
-    let time_limit = Duration::from_secs(2);
+    let time_limit = Duration::from_secs(8);
     let committed = worktree.commit_all(&CommitRequest { time_limit, ..request() }).unwrap();
     assert_eq!(committed, Committed::TimedOut { after: time_limit, output: "waiting".into() });
     assert!(started.elapsed() < Duration::from_secs(60));
@@ -145,7 +145,7 @@ fn a_hook_that_fails_or_hangs_after_the_commit_does_not_hide_it() {
     world.script(&world.path("repo/.git/hooks/post-commit"), "sleep 1000");
     fs::write(worktree.path().join("new.txt"), "new\n").unwrap();
     let committed =
-        worktree.commit_all(&CommitRequest { time_limit: Duration::from_secs(3), ..request() }).unwrap();
+        worktree.commit_all(&CommitRequest { time_limit: Duration::from_secs(8), ..request() }).unwrap();
     assert_eq!(committed, Committed::Commit { oid: worktree.head().unwrap() });
 }
 
@@ -210,6 +210,20 @@ fn a_nested_repository_without_a_commit_is_in_nobodys_way() {
     assert_eq!(worktree.commit_all(&request()).unwrap(), Committed::Nothing);
     fs::write(worktree.path().join("new.txt"), "new\n").unwrap();
     oid_of(worktree.commit_all(&request()).unwrap());
+}
+
+#[test]
+fn a_nested_repository_is_committed_as_the_commit_that_it_is_at() {
+    let world = World::new();
+    let worktree = world.worktree("one");
+    let inner = worktree.path().join("inner");
+    world.run(worktree.path(), ["init", "-q", "inner"]);
+    for message in ["first", "second"] {
+        let oid = world.commit(&inner, message);
+        oid_of(worktree.commit_all(&request()).unwrap());
+        assert_eq!(world.run(worktree.path(), ["rev-parse", "HEAD:inner"]), oid);
+        assert!(worktree.is_clean().unwrap());
+    }
 }
 
 #[test]

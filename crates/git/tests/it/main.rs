@@ -1,5 +1,7 @@
 //! The git room against real repositories, with a home of its own for every test.
 
+#![expect(clippy::unwrap_used, reason = "clippy lets tests unwrap, but not the functions that they share")]
+
 mod world;
 
 mod branches;
