@@ -21,6 +21,9 @@ use crate::scratch::Scratch;
 const COPIED: &str =
     r"^core\.(excludesfile|filemode|symlinks|ignorecase|precomposeunicode|trustctime|checkstat)$";
 
+/// The HEAD of a git directory without commits.
+const UNBORN: &str = "ref: refs/heads/none\n";
+
 /// A private git directory for the length of one snapshot.
 pub(crate) struct Private<'a> {
     checkout: &'a Checkout,
@@ -30,13 +33,8 @@ pub(crate) struct Private<'a> {
 
 impl<'a> Private<'a> {
     pub(crate) fn make(checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
-        let scratch = Scratch::make(&checkout.git_dir)?;
-        scratch.write("config", config(checkout.object_format))?;
-        scratch.write("HEAD", head.map_or("ref: refs/heads/none\n".into(), |oid| format!("{oid}\n")))?;
-        for name in ["objects", "refs"] {
-            let path = scratch.path().join(name);
-            fs::create_dir(&path).map_err(io_error("make", &path))?;
-        }
+        let head = head.map_or(UNBORN.into(), |oid| format!("{oid}\n"));
+        let scratch = make_git_dir(&checkout.git_dir, checkout.object_format, &head)?;
         let exclude = checkout.common_dir.join("info/exclude");
         match fs::read(&exclude) {
             Ok(patterns) => drop(scratch.write("info/exclude", patterns)?),
@@ -87,13 +85,7 @@ impl<'a> Private<'a> {
     /// Lists the files of a nested repository, and of those inside it, relative to the checkout.
     pub(crate) fn nested_files(&self, nested: &Path) -> Result<Vec<PathBuf>> {
         let top = self.checkout.top.join(nested);
-        let inner = Scratch::make(self.scratch.path())?;
-        inner.write("config", config(self.checkout.object_format))?;
-        inner.write("HEAD", "ref: refs/heads/none\n")?;
-        for name in ["objects", "refs"] {
-            let path = inner.path().join(name);
-            fs::create_dir(&path).map_err(io_error("make", &path))?;
-        }
+        let inner = make_git_dir(self.scratch.path(), self.checkout.object_format, UNBORN)?;
         // Its index only tells what is tracked although ignored; without a readable one, ignored files stay out.
         let its_git_dir =
             read_path(&top.join(".git"), "gitdir: ").map_or(top.join(".git"), |target| top.join(target));
@@ -183,13 +175,22 @@ impl<'a> Private<'a> {
     }
 }
 
-fn config(format: ObjectFormat) -> &'static str {
-    match format {
+/// Makes the least that git takes for a git directory.
+fn make_git_dir(parent: &Path, format: ObjectFormat, head: &str) -> Result<Scratch> {
+    let config = match format {
         ObjectFormat::Sha1 => "[core]\n\trepositoryformatversion = 0\n",
         ObjectFormat::Sha256 => {
             "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
         }
+    };
+    let scratch = Scratch::make(parent)?;
+    scratch.write("config", config)?;
+    scratch.write("HEAD", head)?;
+    for name in ["objects", "refs"] {
+        let path = scratch.path().join(name);
+        fs::create_dir(&path).map_err(io_error("make", &path))?;
     }
+    Ok(scratch)
 }
 
 /// Copies the index and its time: git takes a file for unchanged only if it is older than the index, so a copy that
