@@ -105,3 +105,20 @@ fn small_questions_about_commits_are_answered() {
     assert_eq!(repo.commit_subject(&second).unwrap(), "second: with a colon");
     assert!(matches!(repo.commit_subject("--all"), Err(Error::NoSuchCommit { .. })));
 }
+
+#[test]
+fn a_new_repository_has_a_main_branch_with_one_empty_commit() {
+    let world = World::empty();
+    // The person's template brings a hook that would refuse every commit.
+    world.script(&world.path("template/hooks/pre-commit"), "exit 1");
+    let template = world.path("template");
+    world.run(&world.path(""), ["config", "--global", "init.templateDir", template.to_str().unwrap()]);
+    fs::create_dir(world.path("repo")).unwrap();
+    fs::write(world.path("repo/file.txt"), "there before\n").unwrap();
+    world.git.init(&world.path("repo")).unwrap();
+    let repo = world.repo();
+    assert_eq!(repo.current_branch().unwrap().as_deref(), Some("main"));
+    let first = repo.resolve_branch("main").unwrap();
+    assert_eq!(world.run(repo.top(), ["ls-tree", &first]), "");
+    assert_eq!(world.run(repo.top(), ["status", "--porcelain"]), "?? file.txt");
+}
