@@ -13,7 +13,7 @@ use crate::closing::StreamGuard;
 use crate::wire::PatchOp;
 
 /// How long a client may take to read the last frame and to answer the close.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FAREWELL: Duration = Duration::from_secs(1);
 
 #[derive(Serialize)]
 struct Frame {

@@ -148,8 +148,8 @@ impl World {
     }
 
     /// Opens a WebSocket.
-    pub(crate) fn socket(&self, path: &str) -> WebSocket<TcpStream> {
-        let stream = self.connect();
+    pub(crate) fn socket(&self, path: &str) -> Socket {
+        let stream = Patient(self.connect());
         let request = format!("ws://{}{path}", self.address).into_client_request().unwrap();
         match tungstenite::client(request, stream) {
             Ok((socket, _)) => socket,
@@ -232,6 +232,33 @@ impl Answer {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")))
+    }
+}
+
+/// A WebSocket on a connection that signals do not disturb.
+pub(crate) type Socket = WebSocket<Patient>;
+
+/// A connection whose reads go on after a signal: the kernel does not resume one that has a time limit.
+pub(crate) struct Patient(TcpStream);
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }
 
