@@ -146,10 +146,17 @@ impl Entries {
     }
 
     fn read(&mut self, output: &Output, line: &str, text: &mut String) {
+        // A plain line is whole; what comes as JSON may be the beginning of something longer.
+        let mut whole = !line.starts_with('{');
         for step in self.conversation.read(line) {
-            if let Step::Entry { index, entry } = step {
-                self.show(output, index, entry, text);
+            match step {
+                Step::Entry { index, entry } => self.show(output, index, entry, text),
+                Step::Done { .. } => whole = true,
+                _ => {}
             }
+        }
+        if whole {
+            self.close(text);
         }
     }
 
