@@ -18,7 +18,7 @@ is_debian() { [ -e /etc/debian_version ] && has apt-get; }
 need_unix() {
     case $(uname -s) in
     Linux) ;;
-    Darwin) say "Forge is not tested on macOS yet; it may work." ;;
+    Darwin) say "Forge compiles on macOS, untested, but cannot supervise agents there yet; use Linux to run any." ;;
     MINGW* | MSYS* | CYGWIN* | Windows*)
         say "Forge does not run on Windows itself; open a WSL terminal (\`wsl --install\`) and start it there."
         return 1
