@@ -285,3 +285,66 @@ fn refusal(mut response: Response<Body>) -> Failure {
 fn message_of(answer: &Value) -> String {
     answer["message"].as_str().unwrap_or_default().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Answers as a server does that wants a token: 401 until it is told the right one.
+    fn wants_token(token: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let wanted = format!("authorization: bearer {token}\r\n");
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut request = vec![0; 4096];
+                let count = stream.read(&mut request).unwrap();
+                let request = String::from_utf8_lossy(&request[..count]).to_ascii_lowercase();
+                let (status, body) = match request.contains(&wanted) {
+                    true => ("200 OK", r#"{"success":true,"data":["it"],"error_data":null,"message":null}"#),
+                    false => ("401 Unauthorized", r#"{"success":false,"message":"the token is in a file"}"#),
+                };
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+                stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+            }
+        });
+        url
+    }
+
+    #[test]
+    fn the_token_is_sent_once_it_is_asked_for() {
+        let home = tempfile::tempdir().unwrap();
+        let token = token::ensure(home.path()).unwrap();
+        let url = wants_token(&token);
+        let client = Client::new(Target::Home, home.path().to_path_buf(), url);
+        assert_eq!(client.token_in_use(), None);
+        assert_eq!(client.get("/api/projects").unwrap()[0], "it");
+        assert_eq!(client.token_in_use(), Some(token.as_str()));
+    }
+
+    #[test]
+    fn a_refused_token_is_the_servers_sentence_and_exit_5() {
+        let home = tempfile::tempdir().unwrap();
+        token::ensure(home.path()).unwrap();
+        let url = wants_token("another");
+        let client = Client::new(Target::Url(url.clone()), home.path().to_path_buf(), url);
+        let failure = Failure::from(client.get("/api/projects").unwrap_err());
+        assert_eq!((failure.exit, failure.message.as_str()), (Exit::Away, "the token is in a file"));
+    }
+
+    #[test]
+    fn the_token_of_this_machine_is_not_for_others() {
+        let of = |url: &str| Client::new(Target::Url(url.to_string()), PathBuf::new(), url.to_string());
+        assert!(of("http://127.0.0.1:8887").may_have_our_token());
+        assert!(of("http://[::1]:8887").may_have_our_token());
+        assert!(of("http://localhost").may_have_our_token());
+        assert!(!of("http://192.0.2.1:8887").may_have_our_token());
+        assert!(!of("http://localhost.example.org:8887").may_have_our_token());
+    }
+}

@@ -84,7 +84,7 @@ impl Renderer {
                 form => {
                     let lines = if is_error { &mut self.stderr } else { &mut self.stdout };
                     lines.push(chunk.content.as_bytes(), |line| {
-                        form.line(&self.output, line, is_error, &mut text)
+                        form.line(&self.output, line, is_error, &mut text);
                     });
                 }
             }

@@ -85,7 +85,7 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
     })?;
     let port_file = PortFile::write(&environment::temporary(), address.port())
         .inspect_err(|error| {
-            warn!("older tools will not find this server: could not write the port file: {error}")
+            warn!("older tools will not find this server: could not write the port file: {error}");
         })
         .ok();
 
@@ -287,4 +287,38 @@ fn log_to_stderr() -> Result<()> {
     // Fails only when something else in this process logs already, and then it may go on.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach(host: &str) -> Reach {
+        let host: IpAddr = host.parse().unwrap();
+        let names = vec!["forge.example.org".to_string()];
+        let plan = Plan { home: PathBuf::new(), host, port: 0, names, demo: false, background: false };
+        Reach::new(&plan, SocketAddr::new(host, 8887))
+    }
+
+    #[test]
+    fn on_loopback_no_token_is_needed() {
+        for (host, url) in [("127.0.0.1", "http://127.0.0.1:8887"), ("::1", "http://[::1]:8887")] {
+            let reach = reach(host);
+            assert_eq!(reach.url, url);
+            assert!(!reach.require_token && reach.outside.is_none());
+            assert!(reach.names.contains(&"forge.example.org".to_string()));
+        }
+    }
+
+    #[test]
+    fn beyond_loopback_the_token_is_needed_and_is_in_the_url() {
+        let one = reach("192.0.2.7");
+        assert!(one.require_token);
+        assert_eq!(one.outside.as_deref(), Some("192.0.2.7"));
+        assert!(one.names.contains(&"192.0.2.7".to_string()));
+        assert_eq!(one.for_browser("secret"), "http://192.0.2.7:8887/#t=secret");
+        let all = reach("0.0.0.0");
+        assert!(all.require_token && all.outside.is_some());
+        assert_eq!(all.url, "http://127.0.0.1:8887");
+    }
 }

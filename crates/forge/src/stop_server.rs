@@ -52,7 +52,8 @@ fn sentence(home: &Path, server: Option<&ServerFile>, stopped: usize, left: usiz
     match left {
         0 => {}
         1 => {
-            sentence.push_str("; 1 agent runs on: stop it with `forge stop ID` or `forge serve --stop --all`")
+            sentence
+                .push_str("; 1 agent runs on: stop it with `forge stop ID` or `forge serve --stop --all`");
         }
         _ => sentence.push_str(&format!(
             "; {} run on: stop one with `forge stop ID`, all with `forge serve --stop --all`",

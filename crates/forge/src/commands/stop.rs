@@ -23,7 +23,7 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     match output.json {
         true => output.value(&value)?,
         false if attempt.is_at_rest() => {
-            output.line(format_args!("{} was {} already", after.short(), after.state))?
+            output.line(format_args!("{} was {} already", after.short(), after.state))?;
         }
         false => output.line(format_args!(
             "{} is {}; its work is on {}",

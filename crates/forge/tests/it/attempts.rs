@@ -201,6 +201,53 @@ fn a_question_is_shown_answered_and_the_agent_goes_on() {
 }
 
 #[test]
+fn a_person_at_a_terminal_types_the_answer_where_the_question_is() {
+    let world = World::new();
+    let _server = world.serve();
+    // `script` gives the command a terminal of its own.
+    let line = format!("{} run --agent SCRIPTED 'ask Which colour?'", env!("CARGO_BIN_EXE_forge"));
+    let mut command = world.program("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut run = Running::start(command);
+    run.line_with("? Which colour?");
+    run.line_with("type your answer:");
+    run.type_line("green");
+    run.line_with("green");
+    let ended = run.wait_open();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains(" finished; its work is on forge/"), "{ended:?}");
+}
+
+#[test]
+fn colours_are_for_terminals_and_those_who_want_them() {
+    let world = World::new();
+    let _server = world.serve();
+    let line = format!("{} run --agent SCRIPTED 'think hm'", env!("CARGO_BIN_EXE_forge"));
+    let run = |no_colour: bool| {
+        let mut command = world.program("script");
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        if no_colour {
+            command.env("NO_COLOR", "");
+        }
+        Running::start(command).end().stdout
+    };
+    assert!(run(false).contains("\u{1b}[2mhm\u{1b}[0m"));
+    assert!(!run(true).contains('\u{1b}'));
+}
+
+#[test]
+fn a_token_that_is_wrong_is_refused_and_the_right_one_is_not() {
+    let world = World::new();
+    let _server = world.serve();
+    let wrong = world.forge(&["list"]).env("FORGE_TOKEN", "0".repeat(64)).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(5), "{wrong:?}");
+    let token = std::fs::read_to_string(world.home().join("token")).unwrap();
+    let right = world.forge(&["list"]).env("FORGE_TOKEN", token.trim()).output().unwrap();
+    assert_eq!(right.status.code(), Some(0), "{right:?}");
+}
+
+#[test]
 fn an_ask_is_refused_by_its_own_id() {
     let world = World::new();
     let _server = world.serve();

@@ -59,7 +59,7 @@ impl World {
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let output = self.command("git").args(args).output().unwrap();
+        let output = self.program("git").args(args).output().unwrap();
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
@@ -67,12 +67,13 @@ impl World {
     /// Returns forge as a person in this world would call it, in the repository. `CI` is set, so that no server
     /// is started by the way.
     pub(crate) fn forge(&self, args: &[&str]) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_forge"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_forge"));
         command.args(args);
         command
     }
 
-    fn command(&self, program: &str) -> Command {
+    /// Returns any program as a person in this world would call it, in the repository.
+    pub(crate) fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap());
@@ -219,9 +220,14 @@ impl Running {
         }
     }
 
-    /// Waits until it ends.
+    /// Ends its standard input and waits until it ends.
     pub(crate) fn end(mut self) -> Ended {
         drop(self.stdin.take());
+        self.wait_open()
+    }
+
+    /// Waits until it ends, with its standard input open.
+    pub(crate) fn wait_open(mut self) -> Ended {
         let deadline = Instant::now() + DEADLINE;
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
