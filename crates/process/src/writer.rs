@@ -24,7 +24,7 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begins an empty log in `dir`.
+    /// Begins an empty log in `dir`. Nothing is put on the disk yet: a start should not wait for it.
     pub fn create(dir: &Path, segment_bytes: Option<u64>) -> Result<Self> {
         Ok(Self {
             dir: dir.to_owned(),
@@ -82,6 +82,11 @@ impl LogWriter {
             .map_err(|source| Error::io("sync", segments::path(&self.dir, self.start), source))
     }
 
+    /// Makes the newest segment's name survive a power cut as well.
+    fn sync_name(&self) -> Result<()> {
+        sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))
+    }
+
     /// The file being written, for syncing it while others append.
     pub(crate) fn current(&self) -> Arc<File> {
         Arc::clone(&self.file)
@@ -92,16 +97,14 @@ impl LogWriter {
         self.sync()?;
         self.file = Arc::new(create_segment(&self.dir, self.end)?);
         self.start = self.end;
-        Ok(())
+        self.sync_name()
     }
 }
 
 fn create_segment(dir: &Path, start: u64) -> Result<File> {
     let path = segments::path(dir, start);
     let created = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = created.map_err(|source| Error::io("create", &path, source))?;
-    sync_dir(dir).map_err(|source| Error::io("sync", dir, source))?;
-    Ok(file)
+    created.map_err(|source| Error::io("create", &path, source))
 }
 
 /// Makes the names in a directory survive a power cut.

@@ -18,6 +18,7 @@ pub(crate) use other::*;
 
 /// A file of a watched directory changed.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody gives notice there yet"))]
 pub(crate) enum Notice<'a> {
     Changed {
         watch: i32,

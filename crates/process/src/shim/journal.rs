@@ -2,12 +2,14 @@
 //! with a full disk.
 
 use std::io;
+use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{lock, now_us};
 use crate::frame::Stream;
+use crate::writer::sync_dir;
 use crate::{Error, LogWriter, Result};
 
 /// What a power cut may cost.
@@ -96,7 +98,11 @@ impl Journal {
     }
 
     /// Syncs what was written, at most once in a while, until the journal is closed.
-    pub(super) fn keep_synced(&self) {
+    pub(super) fn keep_synced(&self, dir: &Path) {
+        // The names that were made before there was time for it.
+        if let Err(error) = sync_dir(dir) {
+            eprintln!("could not sync the directory: {error}");
+        }
         loop {
             let mut log = lock(&self.log);
             while !log.dirty && !log.closed {

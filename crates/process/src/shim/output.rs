@@ -1,7 +1,7 @@
 //! Draining the agent's stdout and stderr into the journal.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::journal::Journal;
 use crate::frame::Stream;
@@ -27,7 +26,7 @@ pub(super) struct Outputs {
     threads: Vec<JoinHandle<()>>,
     ended: Receiver<()>,
     /// Dropping it tells the threads to take what is there and end.
-    closing: OwnedFd,
+    closing: PipeWriter,
 }
 
 /// One pipe to drain.
@@ -41,7 +40,7 @@ pub(super) struct Output {
 
 impl Outputs {
     pub(super) fn drain(outputs: Vec<Output>, journal: &Arc<Journal>) -> io::Result<Self> {
-        let (closed, closing) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (closed, closing) = io::pipe()?;
         let closed = Arc::new(closed);
         let (send, ended) = channel();
         let mut threads = Vec::new();
@@ -75,7 +74,7 @@ impl Outputs {
     }
 }
 
-fn drain(output: Output, journal: &Journal, closed: &OwnedFd) -> io::Result<()> {
+fn drain(output: Output, journal: &Journal, closed: &PipeReader) -> io::Result<()> {
     let mut pipe = File::from(output.pipe);
     let mut chunk = vec![0; CHUNK];
     let mut kept = 0;

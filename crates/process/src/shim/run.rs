@@ -98,7 +98,7 @@ fn start(dir: &Path) -> Result<Run, Report> {
     let outputs = Outputs::drain(started.outputs, &served.journal).map_err(failed("start a thread"))?;
     let each = || Arc::clone(&served);
     start_thread("feed stdin", each(), move |served| served.inputs.feed(started.stdin, &served.journal))?;
-    start_thread("sync the log", each(), |served| served.journal.keep_synced())?;
+    start_thread("sync the log", each(), |served| served.journal.keep_synced(Path::new(HERE)))?;
     start_thread("control", each(), move |served| serve::accept(&listener, &served))?;
     Ok(Run { marker: stored.spec.run, served, outputs, reserved, _lock: lock })
 }

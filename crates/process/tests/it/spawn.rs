@@ -48,6 +48,29 @@ fn the_agent_exists_when_the_call_returns() {
     let mode = fs::metadata(&stage.dir).unwrap().permissions().mode() & 0o777;
     let spec = fs::metadata(stage.dir.join("spec.json")).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode, spec), (0o700, 0o600));
+    let score = |pid: u32| -> i32 {
+        fs::read_to_string(format!("/proc/{pid}/oom_score_adj")).unwrap().trim().parse().unwrap()
+    };
+    assert!(score(spawned.agent_pid) > score(spawned.shim_pid), "out of memory, the agent goes first");
+}
+
+#[test]
+fn a_program_that_somebody_still_has_open_for_writing_is_waited_for() {
+    let stage = Stage::new();
+    let mut launcher = launcher();
+    let copy = stage.file("shim");
+    fs::copy(&launcher.program, &copy).unwrap();
+    launcher.program = copy.clone();
+    let written = fs::OpenOptions::new().append(true).open(&copy).unwrap();
+    let spawned = std::thread::scope(|scope| {
+        let spawning = scope.spawn(|| stage.start_by(&launcher, &stage.sh("true")));
+        // The shim's own standard error is opened just before its program is tried.
+        eventually("the first try", || stage.dir.join("shim.err").exists().then_some(()));
+        drop(written);
+        spawning.join().unwrap()
+    });
+    spawned.reap();
+    assert_eq!(stage.exit().code, Some(0));
 }
 
 #[test]
@@ -142,7 +165,7 @@ fn descriptors_left_open_by_the_parent_reach_neither_shim_nor_agent() {
     let script = format!("exec 7>{0} 8<{0}; exec {shim} \"$@\"", leaked.display());
     launcher.program = "/bin/sh".into();
     launcher.args = vec!["-c".into(), script, "sh".into()];
-    let spawned = spawn(&launcher, &stage.dir, &spec).unwrap();
+    let spawned = stage.start_by(&launcher, &spec);
     let listing = eventually("the listing", || {
         let text = stage.text(Stream::Stdout);
         text.contains(" 2 ->").then_some(text)
@@ -176,7 +199,7 @@ fn an_agent_hears_an_interrupt_though_the_server_was_started_to_ignore_it() {
     let shim = launcher.program.display().to_string();
     launcher.program = "/bin/sh".into();
     launcher.args = vec!["-c".into(), format!("trap '' INT CHLD; exec {shim} \"$@\""), "sh".into()];
-    let spawned = spawn(&launcher, &stage.dir, &stage.spec(&["sleep", "600"])).unwrap();
+    let spawned = stage.start_by(&launcher, &stage.spec(&["sleep", "600"]));
     stage.control().signal(forge_process::Signal::Int).unwrap();
     let exit = stage.exit();
     assert_eq!((exit.code, exit.signal), (None, Some(2)));

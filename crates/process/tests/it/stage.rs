@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,21 @@ pub(crate) struct Stage {
     pub(crate) temp: tempfile::TempDir,
     pub(crate) dir: PathBuf,
     pub(crate) run: String,
+    started: Mutex<Option<Spawned>>,
+}
+
+/// The pids of a run that was started.
+pub(crate) struct Running<'a> {
+    stage: &'a Stage,
+    pub(crate) shim_pid: u32,
+    pub(crate) agent_pid: u32,
+}
+
+impl Running<'_> {
+    /// Waits for the shim's end.
+    pub(crate) fn reap(self) {
+        self.stage.reap();
+    }
 }
 
 impl Stage {
@@ -40,7 +56,7 @@ impl Stage {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let temp = tempfile::tempdir().unwrap();
         let run = format!("test-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-        Self { dir: temp.path().join("run"), temp, run }
+        Self { dir: temp.path().join("run"), temp, run, started: Mutex::default() }
     }
 
     pub(crate) fn spec(&self, argv: &[&str]) -> Spec {
@@ -59,8 +75,21 @@ impl Stage {
         self.spec(&["sh", "-c", script])
     }
 
-    pub(crate) fn start(&self, spec: &Spec) -> Spawned {
-        spawn(&launcher(), &self.dir, spec).unwrap()
+    pub(crate) fn start(&self, spec: &Spec) -> Running<'_> {
+        self.start_by(&launcher(), spec)
+    }
+
+    pub(crate) fn start_by(&self, launcher: &Launcher, spec: &Spec) -> Running<'_> {
+        let spawned = spawn(launcher, &self.dir, spec).unwrap();
+        let (shim_pid, agent_pid) = (spawned.shim_pid, spawned.agent_pid);
+        *self.started.lock().unwrap() = Some(spawned);
+        Running { stage: self, shim_pid, agent_pid }
+    }
+
+    fn reap(&self) {
+        if let Some(spawned) = self.started.lock().unwrap().take() {
+            spawned.reap();
+        }
     }
 
     pub(crate) fn control(&self) -> Control {
@@ -105,6 +134,11 @@ impl Drop for Stage {
             let _ = Control::connect(&self.dir).and_then(|control| control.stop(&ladder));
         } else {
             let _ = forge_process::sweep(&self.run, &self.dir);
+        }
+        // A zombie would outlive the tests where nobody reaps orphans. One that a failed test left
+        // stuck is not waited for.
+        if !matches!(liveness(&self.dir), Ok(Liveness::Alive)) {
+            self.reap();
         }
     }
 }

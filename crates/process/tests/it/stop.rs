@@ -3,16 +3,18 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use forge_process::{Ladder, Liveness, Signal, Stream, liveness};
 
-use crate::stage::{Stage, eventually, is_running};
+use crate::stage::{Running, Stage, eventually, is_running};
 
 const LADDER: Ladder = Ladder { int_ms: 20_000, term_ms: 20_000 };
 
 /// Starts a script that says `ready` and waits for it.
-fn start(stage: &Stage, script: &str) -> forge_process::Spawned {
+fn start<'a>(stage: &'a Stage, script: &str) -> Running<'a> {
     let spawned = stage.start(&stage.sh(script));
     eventually("the agent being ready", || stage.text(Stream::Stdout).contains("ready").then_some(()));
     spawned
@@ -91,6 +93,21 @@ fn what_an_agent_leaves_running_is_ended_when_the_agent_ends_by_itself() {
     assert_eq!((exit.code, exit.stopped, exit.swept), (Some(5), false, 1));
     assert!(!is_running(stage.pid("left")));
     spawned.reap();
+}
+
+#[test]
+fn a_process_elsewhere_that_carries_the_marker_ends_with_the_run() {
+    let stage = Stage::new();
+    // Not a descendant: as if the agent had asked some daemon to start it.
+    let mut elsewhere = Command::new("sleep").arg("600").env("FORGE_RUN", &stage.run).spawn().unwrap();
+    let mut other =
+        Command::new("sleep").arg("600").env("FORGE_RUN", stage.run.clone() + "0").spawn().unwrap();
+    stage.start(&stage.sh("true")).reap();
+    assert_eq!(stage.exit().swept, 1);
+    assert_eq!(elsewhere.wait().unwrap().signal(), Some(15));
+    assert!(other.try_wait().unwrap().is_none());
+    other.kill().unwrap();
+    other.wait().unwrap();
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Following: who is woken, when, and who is not.
 
 use std::fs;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -112,6 +113,34 @@ fn a_wake_may_drop_its_own_watch_and_a_removed_directory_wakes_once_more() {
     let gone = tempfile::tempdir().unwrap();
     let (_watch, woken) = watch(&watcher, gone.path());
     gone.close().unwrap();
+    woken.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn everybody_is_woken_when_notices_were_lost() {
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let limit: usize = limit.trim().parse().unwrap();
+    let (busy, quiet) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let watcher = Watcher::start().unwrap();
+    let (go_on, held) = channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    let (send, stuck) = channel();
+    let _busy = watcher
+        .watch(busy.path(), move || {
+            let _ = send.send(());
+            let _ = held.lock().unwrap().recv();
+        })
+        .unwrap();
+    let (_quiet, woken) = watch(&watcher, quiet.path());
+    let mut log = LogWriter::create(busy.path(), None).unwrap();
+    stuck.recv_timeout(PATIENCE).unwrap();
+    let mut beside = fs::File::create(busy.path().join("entries-v1")).unwrap();
+    // Equal notices in a row are one, so two files take turns.
+    for _ in 0..limit / 2 + 2000 {
+        log.append(Stream::Stdout, 1, None, b"x").unwrap();
+        beside.write_all(b"x").unwrap();
+    }
+    drop(go_on);
     woken.recv_timeout(PATIENCE).unwrap();
 }
 
