@@ -3,8 +3,8 @@
 use forge_model::state::AttemptHappened;
 use forge_model::{Answer, Ask, AskId, AskState, Noun, Op};
 
+use crate::background::detached;
 use crate::input::Input;
-use crate::start::detached;
 use crate::store::{asks, attempts, inputs};
 use crate::{Engine, Error, Result, moves};
 

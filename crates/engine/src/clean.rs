@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::drive::blocking;
+use crate::background::blocking;
 use crate::once::forget_before;
 use crate::store::{calls, events};
 use crate::{Engine, Result};

@@ -15,10 +15,11 @@ use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId};
 use forge_process::{Control, Liveness, LogReader, Spawned};
 use tokio::sync::Notify;
 
+use crate::background::blocking;
 use crate::finish::Ending;
 use crate::fold::{Effects, Fold, Outcome, Progress};
 use crate::store::{asks, attempts, inputs, runs};
-use crate::{Engine, Error, Result, launch, moves};
+use crate::{Engine, Result, launch, moves};
 
 /// How much of a log is read at a time.
 const READ_AT_ONCE: usize = 1 << 20;
@@ -349,11 +350,4 @@ impl Teller<'_> {
         .await?
         .map_err(|error| launch::process_error(&error))
     }
-}
-
-/// Runs something that blocks where it may.
-pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(act)
-        .await
-        .map_err(|error| Error::internal(format!("a background step broke off: {error}")))
 }

@@ -22,6 +22,7 @@ pub struct Changes {
 
 /// One thing that changed; no value means that it was removed.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "they live for one batch; a box each would cost more")]
 pub enum Change {
     Project { id: ProjectId, added: bool, value: Option<Project> },
     Task { id: TaskId, added: bool, value: Option<TaskView> },

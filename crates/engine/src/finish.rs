@@ -10,7 +10,7 @@ use forge_model::state::{AttemptHappened, RunHappened, run_after};
 use forge_model::{AskState, Noun, Op, Run, RunState};
 use forge_process::Exit;
 
-use crate::drive::blocking;
+use crate::background::blocking;
 use crate::fold::Outcome;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};

@@ -4,10 +4,11 @@
 use forge_model::state::AttemptHappened;
 use forge_model::{AttemptId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState};
 
-use crate::drive::blocking;
+use crate::background::blocking;
+use crate::background::detached;
 use crate::input::Input;
+use crate::intent::{Intent, What};
 use crate::once::{self, Key, Once};
-use crate::start::{Intent, What, detached};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
 use crate::store::{Error as StoreError, Tx, attempts, inputs, projects, runs, starts};

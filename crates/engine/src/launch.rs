@@ -7,7 +7,8 @@ use forge_agents::{Agent, Program, Turn};
 use forge_model::{ProfileId, Run};
 use forge_process::{Launcher, Spawned, Spec};
 
-use crate::drive::blocking;
+use crate::background::blocking;
+use crate::error::whole;
 use crate::store::attempts;
 use crate::{Engine, Error, Result};
 
@@ -24,7 +25,7 @@ pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
 
 /// Turns an error about a process into one of ours.
 pub(crate) fn process_error(error: &forge_process::Error) -> Error {
-    Error::internal(error.to_string())
+    Error::internal(whole(error))
 }
 
 impl Engine {
@@ -71,7 +72,7 @@ impl Engine {
         let dir = self.inner.paths.run(run.id);
         let profile = run.profile.clone();
         blocking(move || forge_process::spawn(&launcher, &dir, &spec)).await?.map_err(|error| {
-            let message = format!("{profile} could not be started: {error}");
+            let message = format!("{profile} could not be started: {}", whole(&error));
             if error.is_missing_program() {
                 Error::invalid(message).with_code("setup_required")
             } else {
@@ -101,9 +102,9 @@ impl Engine {
     pub(crate) async fn shim(&self) -> Result<PathBuf> {
         let made = self.inner.shim.get_or_try_init(|| async {
             let (source, bin) = (self.inner.forge.clone(), self.inner.paths.bin());
-            blocking(move || forge_process::install_binary(&source, &bin))
-                .await?
-                .map_err(|error| Error::unavailable(format!("the forge binary could not be copied: {error}")))
+            blocking(move || forge_process::install_binary(&source, &bin)).await?.map_err(|error| {
+                Error::unavailable(format!("the forge binary could not be copied: {}", whole(&error)))
+            })
         });
         made.await.cloned()
     }

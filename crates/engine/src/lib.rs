@@ -5,6 +5,7 @@
 
 mod asks;
 mod attempts;
+mod background;
 mod clean;
 mod drive;
 mod error;
@@ -13,6 +14,7 @@ mod finish;
 mod fold;
 mod follow_up;
 mod input;
+mod intent;
 mod launch;
 mod logs;
 mod moves;

@@ -9,7 +9,7 @@ use forge_model::RunId;
 use forge_process::{Liveness, LogReader, Record, Stream, Watch};
 use tokio::sync::Notify;
 
-use crate::drive::blocking;
+use crate::background::blocking;
 use crate::launch::process_error;
 use crate::{Engine, Error, Result};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustix::fs::FlockOperation;
 
-use crate::drive::blocking;
+use crate::background::blocking;
 use crate::error::{io_error, whole};
 use crate::paths::Paths;
 use crate::seam::Seam;

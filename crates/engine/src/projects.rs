@@ -6,9 +6,9 @@ use std::sync::PoisonError;
 use forge_git::Repo;
 use forge_model::{Noun, Op, Project, ProjectId, Time};
 
-use crate::drive::blocking;
+use crate::background::blocking;
+use crate::background::detached;
 use crate::error::io_error;
-use crate::start::detached;
 use crate::store::{Error as StoreError, projects};
 use crate::{Engine, Error, Result};
 

@@ -7,8 +7,8 @@ use forge_model::state::AttemptHappened;
 use forge_model::{RunId, RunState};
 use forge_process::Liveness;
 
-use crate::drive::blocking;
-use crate::start::Intent;
+use crate::background::blocking;
+use crate::intent::Intent;
 use crate::store::{attempts, queue, runs, starts};
 use crate::{Engine, Result, moves};
 
@@ -17,8 +17,17 @@ impl Engine {
     pub(crate) async fn reconcile(&self) -> Result<()> {
         self.reconcile_starts().await?;
         let live = self.inner.store.read(runs::live).await?;
-        for run in live {
-            self.attach(run.run, None);
+        for live in live {
+            let id = live.run.id;
+            self.attach(live.run, None);
+            if live.stop_requested {
+                let engine = self.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = engine.climb_down(id).await {
+                        tracing::warn!(run.id = %id, "run {id} could not be stopped: {error}");
+                    }
+                });
+            }
         }
         self.reconcile_queues().await?;
         if let Err(error) = self.trash_removed().await {

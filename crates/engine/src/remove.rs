@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use forge_git::{Limits, SnapshotRequest};
 use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 
-use crate::drive::blocking;
-use crate::start::detached;
+use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
     Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, snapshots, starts, tasks,

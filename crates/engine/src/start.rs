@@ -4,24 +4,17 @@
 //! then one transaction makes task, attempt and run visible, and the row goes. A failure on the way undoes
 //! what was made. After a crash `reconcile` reads the row and does one or the other.
 
-use std::path::PathBuf;
-
 use forge_git::NewWorktree;
-use forge_model::state::{AttemptHappened, TaskHappened, task_after};
-use forge_model::{
-    Attempt, AttemptId, AttemptState, Noun, Op, ProfileId, Project, ProjectId, Run, RunId, RunKind, RunState,
-    Task, TaskId, TaskStatus, Time, Usage, slug,
-};
+use forge_model::{AttemptId, ProfileId, Project, Run, RunId, TaskId, slug};
 use forge_process::Spawned;
-use serde::{Deserialize, Serialize};
 
-use crate::drive::blocking;
-use crate::error::io_error;
-use crate::once::{self, Key, Once};
+use crate::background::{blocking, detached};
+use crate::error::{io_error, whole};
+use crate::intent::{Base, Intent, TaskBody, What, shown};
+use crate::once::{Key, Once};
 use crate::paths::free_bytes;
-use crate::store::calls::Call;
-use crate::store::{Error as StoreError, Tx, attempts, queue, runs, starts, tasks};
-use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, moves};
+use crate::store::{attempts, starts};
+use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
 
 /// Branches of attempts begin with this.
 const PREFIX: &str = "forge";
@@ -57,57 +50,6 @@ pub struct Started {
     pub task: TaskView,
     pub attempt: AttemptView,
     pub run: Run,
-}
-
-/// What a start is about to make, as it is written down before anything is made.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Intent {
-    pub(crate) attempt: AttemptId,
-    pub(crate) run: RunId,
-    pub(crate) project: ProjectId,
-    pub(crate) repository: PathBuf,
-    pub(crate) worktree: PathBuf,
-    pub(crate) profile: ProfileId,
-    pub(crate) prompt: String,
-    /// The agent's conversation to resume.
-    pub(crate) session: Option<String>,
-    pub(crate) what: What,
-    pub(crate) key: Option<Key>,
-    pub(crate) at: Time,
-}
-
-/// Whether a start makes a new attempt or goes on with one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub(crate) enum What {
-    Attempt {
-        task: TaskId,
-        /// The task is made with the attempt.
-        new_task: Option<TaskBody>,
-        branch: String,
-        /// The base, once it is known; before that nothing can have been made.
-        base: Option<Base>,
-    },
-    Run {
-        /// The follow-up in the queue that this run is told.
-        queued: Option<String>,
-        before_head: Option<String>,
-    },
-}
-
-/// A task that is made with its first attempt.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct TaskBody {
-    title: String,
-    description: Option<String>,
-    parent: Option<AttemptId>,
-}
-
-/// What an attempt's branch starts from.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Base {
-    pub(crate) branch: String,
-    pub(crate) commit: String,
 }
 
 /// Everything a start needs to know once its task and project are known.
@@ -407,127 +349,6 @@ impl From<Error> for Failure {
     }
 }
 
-impl Intent {
-    pub(crate) fn insert(&self, tx: &Tx<'_>) -> std::result::Result<(), StoreError> {
-        starts::insert(tx.conn(), self.run, self.attempt, &self.body()?, self.at)
-    }
-
-    fn update(&self, tx: &Tx<'_>) -> std::result::Result<(), StoreError> {
-        starts::update(tx.conn(), self.run, &self.body()?)
-    }
-
-    fn body(&self) -> std::result::Result<String, StoreError> {
-        serde_json::to_string(self).map_err(|error| StoreError::Other(error.to_string()))
-    }
-
-    /// The run that this start makes.
-    pub(crate) fn run_row(&self) -> Run {
-        let before_head = match &self.what {
-            What::Attempt { base, .. } => base.as_ref().map(|base| base.commit.clone()),
-            What::Run { before_head, .. } => before_head.clone(),
-        };
-        Run {
-            id: self.run,
-            attempt: self.attempt,
-            kind: RunKind::Agent,
-            state: RunState::Running,
-            profile: self.profile.clone(),
-            prompt: self.prompt.clone(),
-            resumed_session: self.session.clone(),
-            before_head,
-            after_head: None,
-            exit_code: None,
-            signal: None,
-            reason: None,
-            dropped: false,
-            started_at: self.at,
-            completed_at: None,
-            created_at: self.at,
-            updated_at: self.at,
-        }
-    }
-
-    /// Makes everything visible; the row that announced it goes in the same breath.
-    fn record(&self, tx: &mut Tx<'_>, run: &Run) -> std::result::Result<(), StoreError> {
-        if !starts::delete(tx.conn(), self.run)? {
-            return Err(StoreError::Other(format!("the start of run {} was taken back", self.run)));
-        }
-        let project = Some(self.project);
-        let delivered = "started".to_string();
-        match &self.what {
-            What::Attempt { task, new_task, branch, base } => {
-                if let Some(body) = new_task {
-                    let row = Task {
-                        id: *task,
-                        status: task_after(TaskStatus::Todo, TaskHappened::RunStarted),
-                        created_at: self.at,
-                        updated_at: self.at,
-                        ..shown(body, self.project)
-                    };
-                    tasks::insert(tx.conn(), &row)?;
-                    tx.changed(Noun::Task, *task, Op::Add, project, None);
-                } else if let Some(view) = tasks::one(tx.conn(), *task)? {
-                    moves::task(tx, &view.task, TaskHappened::RunStarted)?;
-                }
-                attempts::insert(tx.conn(), &self.attempt_row(*task, branch, base.as_ref()))?;
-                tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
-                runs::insert(tx.conn(), run)?;
-            }
-            What::Run { queued, .. } => {
-                runs::insert(tx.conn(), run)?;
-                if let Some(queued) = queued {
-                    queue::sent(tx.conn(), queued, self.run)?;
-                }
-                // After a queued follow-up the attempt is running already, and stays so.
-                if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
-                    tx.changed(Noun::Attempt, self.attempt, Op::Change, project, Some(self.attempt));
-                }
-            }
-        }
-        tx.changed(Noun::Run, self.run, Op::Add, project, Some(self.attempt));
-        if let Some(key) = &self.key {
-            let fingerprint = key.fingerprint.clone();
-            once::remember(tx, key, Call { fingerprint, attempt: self.attempt, run: self.run, delivered })?;
-        }
-        Ok(())
-    }
-
-    fn attempt_row(&self, task: TaskId, branch: &str, base: Option<&Base>) -> Attempt {
-        Attempt {
-            id: self.attempt,
-            project: self.project,
-            task: Some(task),
-            profile: self.profile.clone(),
-            state: AttemptState::Running,
-            reason: None,
-            branch: branch.to_string(),
-            target_branch: base.map(|base| base.branch.clone()).unwrap_or_default(),
-            base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
-            worktree: self.worktree.clone(),
-            worktree_deleted: false,
-            session: None,
-            prompt: self.prompt.clone(),
-            usage: Usage::default(),
-            created_at: self.at,
-            updated_at: self.at,
-        }
-    }
-}
-
-/// A task as it will be, for its prompt and its row.
-fn shown(body: &TaskBody, project: ProjectId) -> Task {
-    Task {
-        id: TaskId::random(),
-        project,
-        title: body.title.clone(),
-        description: body.description.clone(),
-        status: TaskStatus::Todo,
-        parent: body.parent,
-        created_at: Time::from_millis(0),
-        updated_at: Time::from_millis(0),
-    }
-}
-
 /// Makes sure that nothing runs in a run's directory and nothing can begin to, and removes it.
 pub(crate) fn abandon(dir: &std::path::Path, marker: &str, trash: &std::path::Path) -> Result<()> {
     if !dir.exists() {
@@ -537,16 +358,6 @@ pub(crate) fn abandon(dir: &std::path::Path, marker: &str, trash: &std::path::Pa
     let away = trash.join(format!("run-{marker}"));
     // A shim that is only now starting finds no directory and ends; one that has started is swept.
     std::fs::rename(dir, &away).map_err(io_error("move away", dir))?;
-    forge_process::sweep(marker, &away).map_err(|error| Error::internal(error.to_string()))?;
+    forge_process::sweep(marker, &away).map_err(|error| Error::internal(whole(&error)))?;
     std::fs::remove_dir_all(&away).map_err(io_error("remove", &away))
-}
-
-/// Runs a verb to its end even when nobody waits for it any more.
-pub(crate) async fn detached<T: Send + 'static>(
-    verb: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    match tokio::spawn(verb).await {
-        Ok(outcome) => outcome,
-        Err(error) => Err(Error::internal(format!("a step broke off: {error}"))),
-    }
 }

@@ -6,9 +6,9 @@ use forge_agents::Turn;
 use forge_model::{AttemptId, Run, RunId, RunState};
 use forge_process::{Control, Ladder};
 
-use crate::drive::blocking;
+use crate::background::blocking;
+use crate::background::detached;
 use crate::input::Input;
-use crate::start::detached;
 use crate::store::{inputs, runs, starts};
 use crate::{Engine, Error, Result, launch};
 
@@ -99,6 +99,12 @@ impl Engine {
                 return ended;
             }
         }
+        self.climb_down(id).await
+    }
+
+    /// Takes a run's process down the ladder and waits until the run is over. Also carries out, after a
+    /// restart, a stop that was on record before it.
+    pub(crate) async fn climb_down(&self, id: RunId) -> Result<Run> {
         let dir = self.inner.paths.run(id);
         let stopped = blocking(move || Control::connect(&dir)?.stop(&LADDER)).await?;
         if let Err(error) = stopped {

@@ -104,7 +104,7 @@ impl Conn {
     pub(crate) fn query_json(&self, sql: &str, args: &[Value]) -> Result<serde_json::Value, Error> {
         let names: Vec<String> = {
             let statement = self.inner.prepare_cached(sql)?;
-            statement.column_names().into_iter().map(str::to_string).collect()
+            statement.column_names().map(str::to_string).collect()
         };
         let rows = self.query(sql, args)?.into_iter().map(|row| {
             let values = row.values.into_iter().map(|value| match value {

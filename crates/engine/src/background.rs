@@ -1,0 +1,20 @@
+//! Two ways of running something aside: what blocks, and what must not be broken off.
+
+use crate::{Error, Result};
+
+/// Runs something that blocks where it may.
+pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(act)
+        .await
+        .map_err(|error| Error::internal(format!("a background step broke off: {error}")))
+}
+
+/// Runs a verb to its end even when nobody waits for it any more.
+pub(crate) async fn detached<T: Send + 'static>(
+    verb: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    match tokio::spawn(verb).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(Error::internal(format!("a step broke off: {error}"))),
+    }
+}

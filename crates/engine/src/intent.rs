@@ -1,0 +1,190 @@
+//! What a start is about to make, written down before anything is made.
+//!
+//! Readers see nothing of it until one transaction makes task, attempt and run visible and takes the
+//! intent away in the same breath.
+
+use std::path::PathBuf;
+
+use forge_model::state::{AttemptHappened, TaskHappened, task_after};
+use forge_model::{
+    Attempt, AttemptId, AttemptState, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState, Task,
+    TaskId, TaskStatus, Time, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::moves;
+use crate::once::{self, Key};
+use crate::store::calls::Call;
+use crate::store::{Error, Tx, attempts, queue, runs, starts, tasks};
+
+/// What a start is about to make, as it is written down before anything is made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    pub(crate) attempt: AttemptId,
+    pub(crate) run: RunId,
+    pub(crate) project: ProjectId,
+    pub(crate) repository: PathBuf,
+    pub(crate) worktree: PathBuf,
+    pub(crate) profile: ProfileId,
+    pub(crate) prompt: String,
+    /// The agent's conversation to resume.
+    pub(crate) session: Option<String>,
+    pub(crate) what: What,
+    pub(crate) key: Option<Key>,
+    pub(crate) at: Time,
+}
+
+/// Whether a start makes a new attempt or goes on with one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum What {
+    Attempt {
+        task: TaskId,
+        /// The task is made with the attempt.
+        new_task: Option<TaskBody>,
+        branch: String,
+        /// The base, once it is known; before that nothing can have been made.
+        base: Option<Base>,
+    },
+    Run {
+        /// The follow-up in the queue that this run is told.
+        queued: Option<String>,
+        before_head: Option<String>,
+    },
+}
+
+/// A task that is made with its first attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TaskBody {
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) parent: Option<AttemptId>,
+}
+
+/// What an attempt's branch starts from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Base {
+    pub(crate) branch: String,
+    pub(crate) commit: String,
+}
+
+impl Intent {
+    pub(crate) fn insert(&self, tx: &Tx<'_>) -> Result<(), Error> {
+        starts::insert(tx.conn(), self.run, self.attempt, &self.body()?, self.at)
+    }
+
+    pub(crate) fn update(&self, tx: &Tx<'_>) -> Result<(), Error> {
+        starts::update(tx.conn(), self.run, &self.body()?)
+    }
+
+    fn body(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|error| Error::Other(error.to_string()))
+    }
+
+    /// The run that this start makes.
+    pub(crate) fn run_row(&self) -> Run {
+        let before_head = match &self.what {
+            What::Attempt { base, .. } => base.as_ref().map(|base| base.commit.clone()),
+            What::Run { before_head, .. } => before_head.clone(),
+        };
+        Run {
+            id: self.run,
+            attempt: self.attempt,
+            kind: RunKind::Agent,
+            state: RunState::Running,
+            profile: self.profile.clone(),
+            prompt: self.prompt.clone(),
+            resumed_session: self.session.clone(),
+            before_head,
+            after_head: None,
+            exit_code: None,
+            signal: None,
+            reason: None,
+            dropped: false,
+            started_at: self.at,
+            completed_at: None,
+            created_at: self.at,
+            updated_at: self.at,
+        }
+    }
+
+    /// Makes everything visible; the row that announced it goes in the same breath.
+    pub(crate) fn record(&self, tx: &mut Tx<'_>, run: &Run) -> Result<(), Error> {
+        if !starts::delete(tx.conn(), self.run)? {
+            return Err(Error::Other(format!("the start of run {} was taken back", self.run)));
+        }
+        let project = Some(self.project);
+        let delivered = "started".to_string();
+        match &self.what {
+            What::Attempt { task, new_task, branch, base } => {
+                if let Some(body) = new_task {
+                    let row = Task {
+                        id: *task,
+                        status: task_after(TaskStatus::Todo, TaskHappened::RunStarted),
+                        created_at: self.at,
+                        updated_at: self.at,
+                        ..shown(body, self.project)
+                    };
+                    tasks::insert(tx.conn(), &row)?;
+                    tx.changed(Noun::Task, *task, Op::Add, project, None);
+                } else if let Some(view) = tasks::one(tx.conn(), *task)? {
+                    moves::task(tx, &view.task, TaskHappened::RunStarted)?;
+                }
+                attempts::insert(tx.conn(), &self.attempt_row(*task, branch, base.as_ref()))?;
+                tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
+                runs::insert(tx.conn(), run)?;
+            }
+            What::Run { queued, .. } => {
+                runs::insert(tx.conn(), run)?;
+                if let Some(queued) = queued {
+                    queue::sent(tx.conn(), queued, self.run)?;
+                }
+                // After a queued follow-up the attempt is running already, and stays so.
+                if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
+                    tx.changed(Noun::Attempt, self.attempt, Op::Change, project, Some(self.attempt));
+                }
+            }
+        }
+        tx.changed(Noun::Run, self.run, Op::Add, project, Some(self.attempt));
+        if let Some(key) = &self.key {
+            let fingerprint = key.fingerprint.clone();
+            once::remember(tx, key, Call { fingerprint, attempt: self.attempt, run: self.run, delivered })?;
+        }
+        Ok(())
+    }
+
+    fn attempt_row(&self, task: TaskId, branch: &str, base: Option<&Base>) -> Attempt {
+        Attempt {
+            id: self.attempt,
+            project: self.project,
+            task: Some(task),
+            profile: self.profile.clone(),
+            state: AttemptState::Running,
+            reason: None,
+            branch: branch.to_string(),
+            target_branch: base.map(|base| base.branch.clone()).unwrap_or_default(),
+            base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
+            worktree: self.worktree.clone(),
+            worktree_deleted: false,
+            session: None,
+            prompt: self.prompt.clone(),
+            usage: Usage::default(),
+            created_at: self.at,
+            updated_at: self.at,
+        }
+    }
+}
+
+/// A task as it will be, for its prompt and its row.
+pub(crate) fn shown(body: &TaskBody, project: ProjectId) -> Task {
+    Task {
+        id: TaskId::random(),
+        project,
+        title: body.title.clone(),
+        description: body.description.clone(),
+        status: TaskStatus::Todo,
+        parent: body.parent,
+        created_at: Time::from_millis(0),
+        updated_at: Time::from_millis(0),
+    }
+}

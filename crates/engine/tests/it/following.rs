@@ -1,0 +1,124 @@
+//! Telling an agent more: while it runs, at its turn's end, and after its end.
+
+use forge_engine::{Delivered, ErrorKind, FollowUp, Key};
+use forge_model::{AttemptState, RunState};
+
+use crate::world::World;
+
+fn follow(prompt: &str) -> FollowUp {
+    FollowUp { prompt: prompt.into(), variant: None }
+}
+
+#[test]
+fn a_running_agent_is_told_at_once_and_hears_it_once() {
+    let world = World::new();
+    let started = world.start("say first\nask go on?");
+    let id = started.attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let told = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
+    assert_eq!((told.delivered, told.run.id), (Delivered::Injected, started.run.id));
+    let yes = forge_model::Answer::Approve { text: Some("yes".into()) };
+    world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    let output = world.output(started.run.id);
+    assert_eq!(output.matches("second").count(), 1, "{output}");
+    assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
+    let world = World::new();
+    let started = world.start("ask go on?");
+    let id = started.attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()) };
+    let told = world.run(world.engine().follow_up(id, other, None)).unwrap();
+    assert_eq!(told.delivered, Delivered::Queued);
+    assert_eq!(world.attempt(id).queued, 1);
+    let yes = forge_model::Answer::Approve { text: None };
+    world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    let runs = world.run(world.engine().runs(id, true)).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[1].state, RunState::Completed);
+    assert!(world.output(runs[1].id).contains("later"));
+    assert_eq!(world.attempt(id).queued, 0);
+}
+
+#[test]
+fn a_finished_attempt_goes_on_in_the_same_session() {
+    let world = World::new();
+    let started = world.start("say first");
+    let id = started.attempt.attempt.id;
+    let session = world.wait_for(id, AttemptState::Finished).attempt.session.unwrap();
+    let told = world.run(world.engine().follow_up(id, follow("edit two.txt more"), None)).unwrap();
+    assert_eq!(told.delivered, Delivered::Started);
+    assert_eq!(told.run.resumed_session.as_deref(), Some(session.as_str()));
+    let view = world.wait_for(id, AttemptState::Finished);
+    assert_eq!(view.attempt.session.unwrap(), session);
+    assert!(view.attempt.worktree.join("two.txt").exists());
+}
+
+#[test]
+fn a_failed_attempt_can_be_followed_up() {
+    let world = World::new();
+    let started = world.start("exit 1");
+    let id = started.attempt.attempt.id;
+    world.wait_for(id, AttemptState::Failed);
+    world.run(world.engine().follow_up(id, follow("say better"), None)).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+}
+
+#[test]
+fn two_follow_ups_at_once_never_start_two_processes() {
+    let world = World::new();
+    let started = world.start("say first");
+    let id = started.attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let calls: Vec<_> = ["one", "two", "three"]
+        .map(|word| {
+            let engine = world.engine().clone();
+            world.spawn(async move { engine.follow_up(id, follow(&format!("say {word}")), None).await })
+        })
+        .into();
+    for call in calls {
+        world.run(call).unwrap().unwrap();
+    }
+    world.wait_for(id, AttemptState::Finished);
+    let runs = world.run(world.engine().runs(id, true)).unwrap();
+    let said: String = runs.iter().map(|run| world.output(run.id)).collect();
+    for word in ["one", "two", "three"] {
+        assert_eq!(said.matches(&format!("{word}\n")).count(), 1, "{said}");
+    }
+    // Runs of one attempt never overlap: each ended before the next began.
+    for pair in runs.windows(2) {
+        assert!(pair[0].completed_at.unwrap() <= pair[1].started_at);
+    }
+}
+
+#[test]
+fn a_follow_up_with_a_key_is_told_once_however_often_it_is_sent() {
+    let world = World::new();
+    let started = world.start("ask wait");
+    let id = started.attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let key = Some(Key { key: "again".into(), fingerprint: "f".into() });
+    for _ in 0..3 {
+        let told = world.run(world.engine().follow_up(id, follow("say unique"), key.clone())).unwrap();
+        assert_eq!(told.delivered, Delivered::Injected);
+    }
+    let yes = forge_model::Answer::Approve { text: None };
+    world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    assert_eq!(world.output(started.run.id).matches("unique").count(), 1);
+}
+
+#[test]
+fn a_blank_follow_up_and_an_unknown_attempt_are_refused() {
+    let world = World::new();
+    let nobody = forge_model::AttemptId::random();
+    let error = world.run(world.engine().follow_up(nobody, follow("hi"), None)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let error = world.run(world.engine().follow_up(nobody, follow("  "), None)).unwrap_err();
+    assert!(error.to_string().contains("`prompt`"), "{error}");
+}

@@ -1,0 +1,15 @@
+//! The engine over real git, real processes and the scripted agent. A restart is a new engine on the same
+//! data directory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop right there")]
+
+mod asking;
+mod bad_world;
+mod crowd;
+mod following;
+mod removing;
+mod restarting;
+mod starting;
+mod stopping;
+mod streams;
+mod world;

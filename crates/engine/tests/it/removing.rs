@@ -1,0 +1,72 @@
+//! Removing never loses work: rows are kept aside, files snapshotted and moved to the trash, branches stay.
+
+use forge_engine::ErrorKind;
+use forge_model::AttemptState;
+
+use crate::world::{World, make_repository};
+
+#[test]
+fn a_removed_task_leaves_its_branch_a_snapshot_and_its_files_in_the_trash() {
+    let world = World::new();
+    let started = world.start("edit wanted.txt text\nexit 1");
+    let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Failed).attempt;
+    std::fs::write(attempt.worktree.join("later.txt"), "typed by hand").unwrap();
+    world.run(world.engine().delete_task(started.task.task.id)).unwrap();
+    assert_eq!(world.run(world.engine().task(started.task.task.id)).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(world.run(world.engine().attempts(None)).unwrap().is_empty());
+    assert!(!attempt.worktree.exists());
+    assert_eq!(world.git(&["rev-parse", &attempt.branch]), attempt.base_commit);
+    let snapshot = format!("refs/forge/snapshots/{}", attempt.id);
+    assert_eq!(world.git(&["show", &format!("{snapshot}:later.txt")]), "typed by hand");
+    let trash: Vec<_> = std::fs::read_dir(world.home.join("trash")).unwrap().flatten().collect();
+    assert!(trash.iter().any(|entry| entry.path().join("later.txt").exists()), "{trash:?}");
+    assert_eq!(world.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn nothing_is_removed_while_it_runs() {
+    let world = World::new();
+    let started = world.start("hang");
+    let error = world.run(world.engine().delete_task(started.task.task.id)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    let error = world.run(world.engine().delete_project(world.project)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(started.attempt.attempt.worktree.exists());
+}
+
+#[test]
+fn removing_a_project_does_not_touch_the_persons_repository() {
+    let world = World::new();
+    let started = world.start("say hi");
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    std::fs::write(world.repository.join("mine.txt"), "uncommitted").unwrap();
+    world.run(world.engine().delete_project(world.project)).unwrap();
+    assert!(world.run(world.engine().projects()).unwrap().is_empty());
+    assert_eq!(std::fs::read_to_string(world.repository.join("mine.txt")).unwrap(), "uncommitted");
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? mine.txt");
+    // The same repository can be registered again.
+    let new = forge_engine::NewProject {
+        name: "again".into(),
+        path: world.repository.clone(),
+        ..forge_engine::NewProject::default()
+    };
+    world.run(world.engine().create_project(new)).unwrap();
+}
+
+#[test]
+fn a_worktree_that_was_to_be_trashed_is_trashed_after_a_restart() {
+    let mut world = World::new();
+    let started = world.start("say hi");
+    let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Finished).attempt;
+    // The repository is out of reach while the task is removed, so its worktree stays for now.
+    let hidden = world.repository.with_extension("hidden");
+    std::fs::rename(&world.repository, &hidden).unwrap();
+    let removed = world.run(world.engine().delete_task(started.task.task.id));
+    std::fs::rename(&hidden, &world.repository).unwrap();
+    assert!(removed.is_err(), "what cannot be snapshotted is not removed");
+    assert!(attempt.worktree.exists());
+    world.run(world.engine().delete_task(started.task.task.id)).unwrap();
+    world.restart();
+    assert!(!attempt.worktree.exists());
+    make_repository(&world.dir.path().join("other"));
+}

@@ -1,0 +1,121 @@
+//! Nothing is lost by a restart, and nothing is declared failed because of one.
+
+use forge_model::{AttemptState, RunState};
+
+use crate::stopping::{agent_pid, kill, shim_pid};
+use crate::world::{World, eventually, is_alive, marked};
+
+#[test]
+fn an_agent_runs_on_while_the_server_is_away_and_no_line_is_lost_or_doubled() {
+    let mut world = World::new();
+    let started = world.start("lines 200 5");
+    let agent = agent_pid(&world, started.run.id);
+    for _ in 0..3 {
+        world.restart();
+        assert!(is_alive(agent) || world.run(world.engine().run(started.run.id)).unwrap().state.is_over());
+    }
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    let output = world.output(started.run.id);
+    let lines: Vec<_> = output.lines().filter(|line| line.starts_with("T=")).collect();
+    assert_eq!(lines.len(), 200);
+    for (index, line) in lines.iter().enumerate() {
+        assert!(line.ends_with(&format!("line {}", index + 1)), "{line}");
+    }
+}
+
+#[test]
+fn a_run_that_ended_while_the_server_was_away_is_finished_at_the_next_start() {
+    let mut world = World::new();
+    let go = world.dir.path().join("go");
+    let script =
+        format!("run until test -e {}; do sleep 0.02; done\nedit away.txt text\nexit 0", go.display());
+    let started = world.start(&script);
+    world.crash();
+    std::fs::write(&go, "").unwrap();
+    let exit = world.home.join("runs").join(started.run.id.to_string()).join("exit.json");
+    eventually("the agent has ended", || exit.exists().then_some(()));
+    world.reopen();
+    let view = world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    assert_eq!(world.git(&["show", &format!("{}:away.txt", view.attempt.branch)]), "text");
+}
+
+#[test]
+fn a_start_that_broke_off_before_its_process_is_taken_back_whole() {
+    for seam in ["start.intent", "start.worktree"] {
+        let mut world = World::with_seam(&format!("{seam}=hold:DIR/never"));
+        let engine = world.engine().clone();
+        let wanted = world.wanted("say hi");
+        let _caller = world.spawn(async move { engine.create_and_start(wanted, None).await });
+        let reached = world.dir.path().join("never.reached");
+        eventually("the start is under way", || reached.exists().then_some(()));
+        assert!(world.run(world.engine().attempts(None)).unwrap().is_empty(), "readers see nothing yet");
+        world.restart();
+        assert!(world.run(world.engine().attempts(None)).unwrap().is_empty(), "{seam}");
+        assert!(world.run(world.engine().tasks(world.project)).unwrap().is_empty(), "{seam}");
+        assert_eq!(world.made(), (vec![], vec![]), "{seam}");
+        world.git(&["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn a_start_whose_process_came_to_be_is_made_visible() {
+    let mut world = World::with_seam("start.spawned=hold:DIR/never");
+    let engine = world.engine().clone();
+    let wanted = world.wanted("say hi\nedit made.txt text");
+    let _caller = world.spawn(async move { engine.create_and_start(wanted, None).await });
+    let reached = world.dir.path().join("never.reached");
+    eventually("the process is there", || reached.exists().then_some(()));
+    world.restart();
+    let attempts = world.run(world.engine().attempts(None)).unwrap();
+    assert_eq!(attempts.len(), 1);
+    let view = world.wait_for(attempts[0].attempt.id, AttemptState::Finished);
+    assert!(view.attempt.worktree.join("made.txt").exists());
+    assert_eq!(world.made().0, [view.attempt.branch]);
+}
+
+#[test]
+fn a_lost_shim_makes_its_run_lost_and_keeps_every_record() {
+    let world = World::new();
+    let started = world.start("say kept\nspawn exec sleep 3600\nedit file.txt text\nlines 100000 1");
+    let (id, run) = (started.attempt.attempt.id, started.run.id);
+    world.wait_for_output(run, "line 20");
+    kill(shim_pid(&world, run));
+    let view = world.wait_for(id, AttemptState::Failed);
+    assert!(view.attempt.reason.unwrap().contains("is gone"));
+    assert_eq!(world.run(world.engine().run(run)).unwrap().state, RunState::Lost);
+    let output = world.output(run);
+    assert!(output.contains("kept\n") && output.contains("line 20\n"));
+    assert_eq!(marked(run), Vec::<u32>::new());
+    assert_eq!(world.git(&["show", &format!("refs/forge/snapshots/{id}:file.txt")]), "text");
+    let follow = forge_engine::FollowUp { prompt: "say again".into(), variant: None };
+    world.run(world.engine().follow_up(id, follow, None)).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+}
+
+#[test]
+fn a_shim_that_died_while_the_server_was_away_is_found_at_the_next_start() {
+    let mut world = World::new();
+    let started = world.start("spawn exec sleep 3600\nsay there\nhang");
+    world.wait_for_output(started.run.id, "there");
+    let shim = shim_pid(&world, started.run.id);
+    world.crash();
+    kill(shim);
+    world.reopen();
+    world.wait_for(started.attempt.attempt.id, AttemptState::Failed);
+    assert_eq!(world.run(world.engine().run(started.run.id)).unwrap().state, RunState::Lost);
+    assert_eq!(marked(started.run.id), Vec::<u32>::new());
+}
+
+#[test]
+fn a_stop_on_record_is_carried_out_after_a_restart() {
+    let mut world = World::with_seam("stop.recorded=hold:DIR/never");
+    let started = world.start("hang");
+    let (engine, run) = (world.engine().clone(), started.run.id);
+    let _stop = world.spawn(async move { engine.stop_run(run).await });
+    let reached = world.dir.path().join("never.reached");
+    eventually("the stop is on record", || reached.exists().then_some(()));
+    world.restart();
+    let view = world.wait_for(started.attempt.attempt.id, AttemptState::Stopped);
+    assert_eq!(view.status, Some(RunState::Killed));
+    assert_eq!(marked(run), Vec::<u32>::new());
+}

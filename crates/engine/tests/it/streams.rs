@@ -1,0 +1,92 @@
+//! A stream is the tail of something durable from a position.
+
+use forge_engine::Change;
+use forge_model::AttemptState;
+
+use crate::world::World;
+
+#[test]
+fn everything_that_changed_is_told_once_in_its_newest_form() {
+    let world = World::new();
+    let before = *world.engine().bell().borrow();
+    let started = world.start("say hi");
+    let id = started.attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let changes = world.run(world.engine().changes(before)).unwrap();
+    assert!(!changes.resync);
+    let attempts: Vec<_> = changes
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Change::Attempt { id, added, value } => Some((*id, *added, value.clone().unwrap())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(attempts.len(), 1);
+    assert_eq!((attempts[0].0, attempts[0].1), (id, true));
+    assert_eq!(attempts[0].2.attempt.state, AttemptState::Finished);
+    assert_eq!(changes.seq, *world.engine().bell().borrow());
+    assert!(world.run(world.engine().changes(changes.seq)).unwrap().items.is_empty());
+}
+
+#[test]
+fn a_removed_thing_is_told_as_removed() {
+    let world = World::new();
+    let started = world.start("say hi");
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    let before = *world.engine().bell().borrow();
+    world.run(world.engine().delete_task(started.task.task.id)).unwrap();
+    let changes = world.run(world.engine().changes(before)).unwrap();
+    let gone = changes
+        .items
+        .iter()
+        .any(|item| matches!(item, Change::Task { id, value: None, .. } if *id == started.task.task.id));
+    assert!(gone, "{changes:?}");
+}
+
+#[test]
+fn a_position_that_never_was_asks_for_a_new_beginning() {
+    let world = World::new();
+    let newest = *world.engine().bell().borrow();
+    assert!(world.run(world.engine().changes(newest + 1)).unwrap().resync);
+    assert!(world.run(world.engine().changes(-1)).unwrap().resync);
+}
+
+#[test]
+fn a_reader_that_comes_back_with_its_position_misses_and_repeats_nothing() {
+    let world = World::new();
+    let started = world.start("lines 300 1");
+    let mut text = String::new();
+    let mut position = 0;
+    world.run(async {
+        'reading: loop {
+            let mut tail = world.engine().log(started.run.id, position).await.unwrap();
+            for _ in 0..3 {
+                let Some(batch) = tail.next().await.unwrap() else { break 'reading };
+                text.extend(batch.chunks.iter().map(|chunk| chunk.text.as_str()));
+                position = batch.position;
+            }
+        }
+    });
+    assert_eq!(text, world.output(started.run.id));
+    assert_eq!(text.lines().filter(|line| line.starts_with("T=")).count(), 300);
+}
+
+#[test]
+fn a_reader_may_begin_anywhere_in_a_log() {
+    let world = World::new();
+    let started = world.start("lines 200 1");
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    let whole = world.output(started.run.id);
+    for from in [1, 7, 100, 999, 5_000] {
+        let rest = world.run(async {
+            let mut tail = world.engine().log(started.run.id, from).await.unwrap();
+            let mut text = String::new();
+            while let Some(batch) = tail.next().await.unwrap() {
+                text.extend(batch.chunks.iter().map(|chunk| chunk.text.as_str()));
+            }
+            text
+        });
+        assert!(whole.ends_with(&rest) && rest.len() < whole.len(), "from {from}");
+    }
+}
