@@ -27,6 +27,9 @@ pub use peer::Peer;
 pub(crate) use scope::keep_to_scope;
 pub use token::attempt_token;
 
+/// The marks of a proxy. Its connection is the person's own, but the caller behind it may be anyone.
+const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+
 /// Whose request it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
@@ -95,7 +98,8 @@ impl Access {
             return token.and_then(|token| self.caller(token)).ok_or_else(|| self.wrong_token());
         }
         let peer = request.extensions().get::<ConnectInfo<Peer>>().map(|info| info.0);
-        if peer == Some(Peer::SameUser) && !rules.require_token {
+        let forwarded = FORWARDED.iter().any(|name| request.headers().contains_key(*name));
+        if peer == Some(Peer::SameUser) && !rules.require_token && !forwarded {
             return Ok(Caller::Owner);
         }
         let file = rules.token_file.display();

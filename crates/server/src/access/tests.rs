@@ -186,6 +186,16 @@ async fn a_token_decides_and_always_narrows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_of_the_same_user_does_not_make_its_callers_owners() {
+    let server = server(false).await;
+    for mark in ["X-Forwarded-For: 10.0.0.9\r\n", "Forwarded: for=10.0.0.9\r\n", "Via: 1.1 proxy\r\n"] {
+        assert_eq!(get(&server, "/api/projects", mark).await.0, 401, "{mark:?}");
+        let with_token = format!("{mark}Authorization: Bearer {TOKEN}\r\n");
+        assert_eq!(get(&server, "/api/projects", &with_token).await.0, 200, "{mark:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn where_the_token_is_required_the_refusal_says_where_it_is() {
     let server = server(true).await;
     let (status, answer) = get(&server, "/api/projects", "").await;
