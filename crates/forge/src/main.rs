@@ -32,6 +32,7 @@ mod stop_server;
 mod token;
 mod wire;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -47,7 +48,8 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("forge: {failure}");
+                // Nobody may be reading any more; the exit code still tells.
+                let _ = writeln!(std::io::stderr(), "forge: {failure}");
             }
             failure.exit.into()
         }

@@ -260,7 +260,8 @@ fn action_line(action: &Action, content: &str) -> String {
         Action::CommandRun { command, .. } => format!("$ {}", short(command, LONGEST_LINE)),
         Action::Search { query } => format!("search {query}"),
         Action::WebFetch { url } => format!("fetch {url}"),
-        Action::Tool { tool_name, .. } => format!("use {tool_name}"),
+        Action::Tool { tool_name, .. } if content.trim().is_empty() => format!("use {tool_name}"),
+        Action::Tool { tool_name, .. } => format!("{tool_name}: {}", content.trim_matches('`')),
         Action::TaskCreate { description } => format!("task: {description}"),
         // A plan is what the person decides about, so it is shown whole.
         Action::PlanPresentation { plan } => return format!("plan:\n{}", printable(plan)),

@@ -127,6 +127,23 @@ fn logs_are_shown_readable_raw_and_as_json() {
 }
 
 #[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    let world = World::new();
+    let _server = world.serve();
+    let id = world.attempt("lines 20000 0");
+    assert_eq!(world.run(&["wait", &id]).code, Some(0));
+    let line = format!("{} logs {id} | head -n 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_forge"));
+    let ended = Running::start({
+        let mut bash = world.program("bash");
+        bash.args(["-c", &line]);
+        bash
+    })
+    .end();
+    assert!(ended.stdout.ends_with(" line 1\n141\n"), "{ended:?}");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
 fn logs_of_a_running_agent_end_unless_they_are_followed() {
     let world = World::new();
     let _server = world.serve();
