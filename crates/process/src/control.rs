@@ -9,10 +9,11 @@ use std::time::Duration;
 use crate::protocol::{self, Accepted, Ladder, Problem, Reply, Request, Signal, Status, VERSIONS};
 use crate::{Error, Exit, Liveness, Result, frame, liveness, os};
 
-/// A shim that lives answers within microseconds; one that is stuck must not hold up a restart.
-const CONNECT: Duration = Duration::from_secs(2);
-/// Journalling an input waits for the disk at worst.
-const ANSWER: Duration = Duration::from_secs(10);
+/// A shim that lives answers within microseconds, or within seconds on a machine that pages; one
+/// that is stuck must not hold up a restart.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Journalling a long input waits for the disk at worst.
+const ANSWER: Duration = Duration::from_secs(30);
 /// Beyond the ladder itself a stop sweeps, drains the pipes and syncs the log.
 const FINISH: Duration = Duration::from_secs(30);
 

@@ -93,6 +93,10 @@ pub(crate) fn whole_end(file: &File, start: u64) -> io::Result<(u64, u64)> {
 
 /// Replaces `block` with up to `want` bytes of the log at `at`; fewer mean the end of the segment.
 pub(crate) fn fill(file: &File, start: u64, at: u64, want: usize, block: &mut Vec<u8>) -> io::Result<()> {
+    // A follower mostly finds a few bytes; a whole block need not be cleared for them.
+    let there = (start + file.metadata()?.len()).saturating_sub(at);
+    let want = usize::try_from(there).map_or(want, |there| there.min(want));
+    block.clear();
     block.resize(want, 0);
     let mut got = 0;
     while got < want {

@@ -27,6 +27,9 @@ pub struct Spec {
     pub limit_stdout: bool,
     /// The size at which the log begins a new file; 64 MB unless said otherwise.
     pub segment_bytes: Option<u64>,
+    /// What it is told first, as inputs 1 to n. It hears this even if its starter dies at once.
+    #[serde(default)]
+    pub inputs: Vec<String>,
 }
 
 impl Spec {
@@ -46,6 +49,7 @@ impl fmt::Debug for Spec {
             .field("limit", &self.limit)
             .field("limit_stdout", &self.limit_stdout)
             .field("segment_bytes", &self.segment_bytes)
+            .field("inputs", &self.inputs.len())
             .finish()
     }
 }

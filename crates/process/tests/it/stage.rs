@@ -68,6 +68,7 @@ impl Stage {
             limit: None,
             limit_stdout: false,
             segment_bytes: None,
+            inputs: Vec::new(),
         }
     }
 
