@@ -188,7 +188,9 @@ fn first_cells(text: &str) -> BTreeSet<String> {
 fn variables_read(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]").next().unwrap();
-    let constants = || code.lines().filter_map(|line| line.trim_start().split_once("const ")?.1.split_once(": &str = \""));
+    let constants = || {
+        code.lines().filter_map(|line| line.trim_start().split_once("const ")?.1.split_once(": &str = \""))
+    };
     if path.ends_with("forge/src/environment.rs") {
         return constants().map(|(_, value)| value.trim_end_matches("\";").to_string()).collect();
     }
