@@ -9,6 +9,7 @@ use forge_process::{Launcher, Spawned, Spec};
 
 use crate::background::blocking;
 use crate::error::whole;
+use crate::fold::Fold;
 use crate::store::attempts;
 use crate::{Engine, Error, Result};
 
@@ -41,7 +42,10 @@ impl Engine {
     pub(crate) async fn launch(&self, run: &Run, worktree: &Path) -> Result<Spawned> {
         let shim = self.shim().await?;
         let agent = agent(&run.profile)?;
-        let command = agent.command(&turn_in(run, worktree));
+        let turn = turn_in(run, worktree);
+        let command = agent.command(&turn);
+        // What the conversation begins with travels with the process: it is heard whatever becomes of us.
+        let (_, first) = Fold::begin(agent.conversation(&turn));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut argv = match command.program {
             Program::Forge => vec![text(&shim)?],
@@ -67,6 +71,7 @@ impl Engine {
             limit: None,
             limit_stdout: false,
             segment_bytes: None,
+            inputs: first.sends.into_iter().map(|(_, text)| text).collect(),
         };
         let launcher = Launcher { program: shim, args: vec!["shim".to_string()] };
         let dir = self.inner.paths.run(run.id);
@@ -101,8 +106,9 @@ impl Engine {
     /// The copy of the binary that shims run from, so that an upgrade never disturbs a running one.
     pub(crate) async fn shim(&self) -> Result<PathBuf> {
         let made = self.inner.shim.get_or_try_init(|| async {
-            let (source, bin) = (self.inner.forge.clone(), self.inner.paths.bin());
-            blocking(move || forge_process::install_binary(&source, &bin)).await?.map_err(|error| {
+            let bin = self.inner.paths.bin();
+            let launcher = Launcher { program: self.inner.forge.clone(), args: vec!["shim".to_string()] };
+            blocking(move || forge_process::install_launcher(&launcher, &bin)).await?.map_err(|error| {
                 Error::unavailable(format!("the forge binary could not be copied: {}", whole(&error)))
             })
         });

@@ -1,15 +1,35 @@
 //! A copy of a program under the name of its content, so that replacing the program on disk does
 //! not disturb the shims that run it.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 
-use crate::{Error, Result};
+use crate::{Error, Launcher, Result};
+
+/// Has the launcher's program copy itself to `bin_dir/forge-<hash>`, and returns that path.
+///
+/// The copy is written by a process of its own. Whatever this process forks meanwhile would inherit a file
+/// that is open for writing and hold it until its exec, and the kernel runs no program that is held so.
+pub fn install_launcher(launcher: &Launcher, bin_dir: &Path) -> Result<PathBuf> {
+    let failed = |source: io::Error| Error::io("install", &launcher.program, source);
+    let mut command = Command::new(&launcher.program);
+    command.args(&launcher.args).arg("install").arg(bin_dir).stdin(Stdio::null());
+    let output = command.output().map_err(failed)?;
+    if output.status.success() {
+        let mut path = output.stdout;
+        path.truncate(path.trim_ascii_end().len());
+        return Ok(PathBuf::from(OsString::from_vec(path)));
+    }
+    Err(failed(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned())))
+}
 
 /// Copies `source` to `bin_dir/forge-<hash>` and returns that path. A copy that is there is used.
 pub fn install_binary(source: &Path, bin_dir: &Path) -> Result<PathBuf> {

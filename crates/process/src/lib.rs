@@ -35,7 +35,7 @@ mod sweep;
 mod watch;
 mod writer;
 
-pub use binary::install_binary;
+pub use binary::{install_binary, install_launcher};
 pub use control::Control;
 pub use error::{Error, Result};
 pub use exit::Exit;

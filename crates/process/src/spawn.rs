@@ -17,9 +17,6 @@ use crate::spec::{Spec, Stored};
 /// Two execs take milliseconds. This is for a machine that pages, or a program on a dead network disk.
 const REPORT: Duration = Duration::from_secs(30);
 
-/// From a fork to its exec it is microseconds, unless the machine is busy.
-const SETTLE: Duration = Duration::from_secs(2);
-
 /// How to call the shim: a program and the arguments before the shim's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launcher {
@@ -103,8 +100,8 @@ fn start(launcher: &Launcher, dir: &Path, spec: &Spec) -> Result<Spawned, SpawnE
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.args).arg("run").arg(dir).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
-    let mut child = spawn_settled(&mut command)
-        .map_err(|source| io_error("start the shim by", &launcher.program, source))?;
+    let mut child =
+        command.spawn().map_err(|source| io_error("start the shim by", &launcher.program, source))?;
 
     let report = hear_report(&mut child);
     if let Ok(Report::Started { shim_pid, agent_pid }) = report {
@@ -129,20 +126,6 @@ fn start(launcher: &Launcher, dir: &Path, spec: &Spec) -> Result<Spawned, SpawnE
             failed(format!("{source}. {}", said.trim()).trim_end_matches([' ', '.']).to_owned())
         }
     })
-}
-
-/// Spawns a program that may have been installed a moment ago. Every process forked while it was
-/// being written holds it open until its own exec, and the kernel does not run it before.
-fn spawn_settled(command: &mut Command) -> io::Result<Child> {
-    let deadline = Instant::now() + SETTLE;
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            result => return result,
-        }
-    }
 }
 
 fn hear_report(child: &mut Child) -> io::Result<Report> {

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/// Runs one of the shim's two hops. The program calls this before anything else: the shim closes
+/// Runs one of the shim's two hops, or has the program install itself. The program calls this before anything else: the shim closes
 /// every descriptor it inherited, and must not find one that is in use.
 pub fn shim_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let hop = args.next();
@@ -35,7 +35,31 @@ pub fn shim_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
             Some(order) => exec::exec(&order),
             None => usage(),
         },
+        (Some("install"), mut args) => match (args.next(), args.next()) {
+            (Some(bin_dir), None) => install(Path::new(&bin_dir)),
+            _ => usage(),
+        },
         _ => usage(),
+    }
+}
+
+/// Copies this program under the name of its content and says where it is.
+fn install(bin_dir: &Path) -> ExitCode {
+    let installed = crate::install_binary(&crate::os::own_program(), bin_dir).map_err(|error| {
+        std::error::Error::source(&error)
+            .map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+    });
+    match installed {
+        Ok(path) => {
+            use std::io::Write;
+            use std::os::unix::ffi::OsStrExt;
+            let said = std::io::stdout().write_all(path.as_os_str().as_bytes());
+            if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
     }
 }
 

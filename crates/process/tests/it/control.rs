@@ -41,6 +41,30 @@ fn input_reaches_the_agent_once_and_in_order_however_often_it_is_sent() {
 }
 
 #[test]
+fn what_the_spec_says_first_is_heard_without_anybody_to_say_it() {
+    let stage = Stage::new();
+    let mut spec = stage.spec(&["sh", "-c", "read first; read second; echo $first and $second"]);
+    spec.inputs = vec!["one\n".into(), "two\n".into()];
+    stage.start(&spec);
+    assert_eq!(stage.exit().code, Some(0));
+    assert_eq!(stage.text(Stream::Stdout), "one and two\n");
+}
+
+#[test]
+fn what_the_spec_says_first_is_known_when_it_is_said_again() {
+    let stage = Stage::new();
+    let mut spec = stage.spec(&["cat"]);
+    spec.inputs = vec!["one\n".into()];
+    stage.start(&spec);
+    let control = stage.control();
+    assert_eq!(control.status().unwrap().inputs, 1);
+    assert_eq!(control.input(1, "one\n").unwrap(), Accepted::Duplicate);
+    assert_eq!(control.close_input(2).unwrap(), Accepted::New);
+    assert_eq!(stage.exit().code, Some(0));
+    assert_eq!(stage.text(Stream::Stdout), "one\n");
+}
+
+#[test]
 fn notes_are_journalled_with_ordinals_of_their_own_and_never_reach_the_agent() {
     let stage = Stage::new();
     stage.start(&stage.spec(&["cat"]));

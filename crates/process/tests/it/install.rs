@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use forge_process::install_binary;
+use forge_process::{install_binary, install_launcher};
+
+use crate::stage::launcher;
 
 #[test]
 fn a_program_is_copied_under_its_content_once() {
@@ -37,6 +39,24 @@ fn many_at_once_install_one_whole_copy() {
             scope.spawn(|| {
                 let installed = install_binary(&source, &bin).unwrap();
                 assert_eq!(fs::metadata(installed).unwrap().len(), 3_000_000);
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(&bin).unwrap().count(), 1);
+}
+
+#[test]
+fn a_program_installs_itself_and_can_be_run_at_once_from_many_threads() {
+    let temp = tempfile::tempdir().unwrap();
+    let bin = temp.path().join("bin");
+    let launcher = launcher();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let installed = install_launcher(&launcher, &bin).unwrap();
+                // It knows no such word and says so; what matters is that the kernel runs it.
+                let output = std::process::Command::new(&installed).arg("nonsense").output().unwrap();
+                assert_eq!(output.status.code(), Some(2));
             });
         }
     });

@@ -55,25 +55,6 @@ fn the_agent_exists_when_the_call_returns() {
 }
 
 #[test]
-fn a_program_that_somebody_still_has_open_for_writing_is_waited_for() {
-    let stage = Stage::new();
-    let mut launcher = launcher();
-    let copy = stage.file("shim");
-    fs::copy(&launcher.program, &copy).unwrap();
-    launcher.program = copy.clone();
-    let written = fs::OpenOptions::new().append(true).open(&copy).unwrap();
-    let spawned = std::thread::scope(|scope| {
-        let spawning = scope.spawn(|| stage.start_by(&launcher, &stage.sh("true")));
-        // The shim's own standard error is opened just before its program is tried.
-        eventually("the first try", || stage.dir.join("shim.err").exists().then_some(()));
-        drop(written);
-        spawning.join().unwrap()
-    });
-    spawned.reap();
-    assert_eq!(stage.exit().code, Some(0));
-}
-
-#[test]
 fn a_missing_program_is_told_by_its_errno_and_leaves_nothing_behind() {
     let stage = Stage::new();
     let error = spawn(&launcher(), &stage.dir, &stage.spec(&["no-such-agent", "--json"])).unwrap_err();
