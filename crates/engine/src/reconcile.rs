@@ -15,8 +15,10 @@ use crate::{Engine, Result, moves};
 impl Engine {
     /// Takes up what an earlier server left behind.
     pub(crate) async fn reconcile(&self) -> Result<()> {
-        self.reconcile_starts().await?;
+        // Read before the starts are taken up: a run that is made visible there is looked after from then on,
+        // and no run may be looked after twice.
         let live = self.inner.store.read(runs::live).await?;
+        self.reconcile_starts().await?;
         for live in live {
             let id = live.run.id;
             self.attach(live.run, None);
