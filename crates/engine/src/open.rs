@@ -2,10 +2,11 @@
 //! earlier server left behind is taken up.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
 
@@ -15,6 +16,9 @@ use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
 use crate::{Engine, Error, Inner, Result};
+
+/// How long a dead server's lock may be held by what it was just forking, which has it until its exec.
+const INHERITED: Duration = Duration::from_secs(2);
 
 /// How an engine is opened.
 #[derive(Debug, Clone)]
@@ -93,10 +97,16 @@ fn lock(paths: &Paths) -> Result<std::fs::File> {
         .mode(0o600)
         .open(&path)
         .map_err(io_error("open", &path))?;
-    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        let mut holder = String::new();
-        // The pid only makes the sentence better.
-        let _ = file.read_to_string(&mut holder);
+    let mut holder = String::new();
+    // The pid tells a holder from what a dead one left, and makes the sentence better.
+    let _ = file.read_to_string(&mut holder);
+    let deadline = Instant::now() + INHERITED;
+    let mut locked = try_lock(&file);
+    while !locked && !is_alive(holder.trim()) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+        locked = try_lock(&file);
+    }
+    if !locked {
         let holder = match holder.trim() {
             "" => String::new(),
             pid => format!(" (process {pid})"),
@@ -109,7 +119,17 @@ fn lock(paths: &Paths) -> Result<std::fs::File> {
         .with_code("locked"));
     }
     file.set_len(0)
+        .and_then(|()| file.rewind())
         .and_then(|()| file.write_all(std::process::id().to_string().as_bytes()))
         .map_err(io_error("write", &path))?;
     Ok(file)
+}
+
+fn try_lock(file: &std::fs::File) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+fn is_alive(pid: &str) -> bool {
+    let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }

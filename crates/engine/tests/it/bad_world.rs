@@ -155,6 +155,24 @@ fn a_second_engine_on_the_same_data_is_told_who_has_it() {
 }
 
 #[test]
+fn a_lock_that_outlives_its_dead_holder_for_a_moment_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    std::fs::write(home.join("lock"), dead.id().to_string()).unwrap();
+    let inherited = std::fs::File::open(home.join("lock")).unwrap();
+    inherited.lock().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let opening = runtime.spawn(Engine::open(options(&home, "")));
+    runtime.block_on(tokio::task::yield_now());
+    drop(inherited);
+    runtime.block_on(opening).unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(home.join("lock")).unwrap(), std::process::id().to_string());
+}
+
+#[test]
 fn a_damaged_database_is_refused_and_left_as_it_is() {
     let mut world = World::new();
     world.crash();
