@@ -14,7 +14,7 @@ use crate::store::attempts;
 use crate::{Engine, Error, Result};
 
 /// Variables of the server that mean something else, or something dangerous, to an agent.
-const OURS: &[&str] = &["HOST", "PORT", "BACKEND_PORT", "FORGE_SEAM"];
+const OURS: &[&str] = &["HOST", "PORT", "BACKEND_PORT", "FORGE_SEAM", "FORGE_TOKEN"];
 
 /// Finds the agent of a profile.
 pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
@@ -63,6 +63,7 @@ impl Engine {
             env.push((name, value));
         }
         env.push(("FORGE_ATTEMPT".to_string(), run.attempt.to_string()));
+        env.extend(self.inner.agents.of(run.attempt));
         let spec = Spec {
             argv,
             env,

@@ -40,9 +40,9 @@ use forge_model::RunId;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
-pub use logs::{Chunk, ChunkStream, LogBatch, LogTail};
+pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use once::Key;
-pub use open::Options;
+pub use open::{AgentEnvironment, Options};
 pub use projects::{Branch, NewProject, ProjectChange};
 pub use seam::Seam;
 pub use start::{NewAttempt, StartTask, Started};
@@ -76,6 +76,7 @@ struct Inner {
     shim: tokio::sync::OnceCell<std::path::PathBuf>,
     forge: std::path::PathBuf,
     seam: Seam,
+    agents: AgentEnvironment,
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,

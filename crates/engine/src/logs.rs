@@ -21,8 +21,20 @@ const BATCH: usize = 32 * 1024;
 pub struct LogTail {
     /// Taken while a read is under way.
     reader: Option<Reader>,
+    /// Whether to wait for more.
+    follow: bool,
+    end: LogEnd,
     wake: Arc<Notify>,
     _watch: Watch,
+}
+
+/// Why there was no more output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogEnd {
+    /// The run is over and everything was given.
+    Over,
+    /// The run goes on, and nobody waits for more.
+    CaughtUp,
 }
 
 /// Some output, and the position after it.
@@ -50,6 +62,15 @@ pub enum ChunkStream {
 impl Engine {
     /// Follows a run's log from a position: any byte offset, 0 for the beginning.
     pub async fn log(&self, run: RunId, from: u64) -> Result<LogTail> {
+        self.tail(run, from, true).await
+    }
+
+    /// Reads what is there of a run's log from a position, without waiting for more.
+    pub async fn log_so_far(&self, run: RunId, from: u64) -> Result<LogTail> {
+        self.tail(run, from, false).await
+    }
+
+    async fn tail(&self, run: RunId, from: u64, follow: bool) -> Result<LogTail> {
         self.run(run).await?;
         let dir = self.inner.paths.run(run);
         if !dir.is_dir() {
@@ -63,12 +84,18 @@ impl Engine {
             .watch(&dir, move || bell.notify_one())
             .map_err(|error| process_error(&error))?;
         let reader = blocking(move || Reader::open(dir, from)).await??;
-        Ok(LogTail { reader: Some(reader), wake, _watch: watch })
+        Ok(LogTail { reader: Some(reader), follow, end: LogEnd::CaughtUp, wake, _watch: watch })
     }
 }
 
 impl LogTail {
-    /// Waits for output and returns it; none when the run is over and everything was given.
+    /// Returns why the last [`next`](Self::next) gave nothing.
+    pub fn end(&self) -> LogEnd {
+        self.end
+    }
+
+    /// Waits for output and returns it; none when the run is over and everything was given, or when everything
+    /// that is there was given and nobody wants to wait.
     pub async fn next(&mut self) -> Result<Option<LogBatch>> {
         loop {
             let Some(mut reader) = self.reader.take() else { return Ok(None) };
@@ -82,11 +109,15 @@ impl LogTail {
                     self.reader = Some(back);
                     return Ok(Some(batch));
                 }
-                Seen::Nothing => {
+                Seen::Nothing if self.follow => {
                     self.reader = Some(back);
                     self.wake.notified().await;
                 }
-                Seen::End => return Ok(None),
+                Seen::Nothing => return Ok(None),
+                Seen::End => {
+                    self.end = LogEnd::Over;
+                    return Ok(None);
+                }
             }
         }
     }

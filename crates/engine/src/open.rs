@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forge_model::AttemptId;
 use rustix::fs::FlockOperation;
 
 use crate::background::blocking;
@@ -30,6 +31,32 @@ pub struct Options {
     /// The forge binary, which plays the shim and the scripted agent.
     pub forge: PathBuf,
     pub seam: Seam,
+    pub agents: AgentEnvironment,
+}
+
+/// What agents find in their environment besides what the server has: a variable for each attempt's own token,
+/// say. The engine does not know what any of it means.
+#[derive(Clone, Default)]
+pub struct AgentEnvironment(Option<Arc<Variables>>);
+
+type Variables = dyn Fn(AttemptId) -> Vec<(String, String)> + Send + Sync;
+
+impl AgentEnvironment {
+    /// Asks `variables` at every start of an agent.
+    pub fn new(variables: impl Fn(AttemptId) -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(variables)))
+    }
+
+    pub(crate) fn of(&self, attempt: AttemptId) -> Vec<(String, String)> {
+        self.0.as_ref().map_or_else(Vec::new, |variables| variables(attempt))
+    }
+}
+
+impl std::fmt::Debug for AgentEnvironment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The values may be secrets.
+        f.debug_tuple("AgentEnvironment").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Engine {
@@ -67,6 +94,7 @@ impl Engine {
                 shim: tokio::sync::OnceCell::new(),
                 forge: options.forge,
                 seam: options.seam,
+                agents: options.agents,
                 handles: Default::default(),
                 calls: Default::default(),
                 _lock: lock,

@@ -19,9 +19,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 const CONNECT: Duration = Duration::from_secs(2);
 /// How long the server may take to open the log.
 const HANDSHAKE: Duration = Duration::from_secs(30);
-/// How long a log that is not followed may be silent until it counts as read: the server sends what is there
-/// without a pause, and does not say when it has caught up with a running agent.
-const SILENCE: Duration = Duration::from_secs(1);
 
 /// How a log ended.
 #[derive(Debug)]
@@ -41,7 +38,7 @@ pub(crate) fn follow(
     run: &str,
     take: impl FnMut(Vec<LogChunk>) -> bool,
 ) -> Result<End, Failure> {
-    read(client, run, None, take)
+    read(client, run, true, take)
 }
 
 /// Gives what is there of a run's log to `take`, without waiting for more.
@@ -50,27 +47,27 @@ pub(crate) fn read_once(
     run: &str,
     take: impl FnMut(Vec<LogChunk>) -> bool,
 ) -> Result<End, Failure> {
-    read(client, run, Some(SILENCE), take)
+    read(client, run, false, take)
 }
 
 fn read(
     client: &Client,
     run: &str,
-    silence: Option<Duration>,
+    wait: bool,
     mut take: impl FnMut(Vec<LogChunk>) -> bool,
 ) -> Result<End, Failure> {
     let mut client = client.clone();
     let mut position = 0;
     loop {
-        match open(&client, run, position, silence) {
+        match open(&client, run, position, wait) {
             Ok(mut socket) => {
-                if let Some(end) = drain(&mut socket, &mut position, silence, &mut take)? {
+                if let Some(end) = drain(&mut socket, &mut position, &mut take)? {
                     return Ok(end);
                 }
             }
             Err(Opening::NoLog) => return Ok(End::Over),
             Err(Opening::Refused(failure)) => return Err(failure),
-            Err(Opening::Away) if silence.is_some() => return Err(client.is_away()),
+            Err(Opening::Away) if !wait => return Err(client.is_away()),
             Err(Opening::Away) => {}
         }
         std::thread::sleep(PAUSE);
@@ -82,16 +79,14 @@ fn read(
 fn drain(
     socket: &mut WebSocket<TcpStream>,
     position: &mut u64,
-    silence: Option<Duration>,
     take: &mut impl FnMut(Vec<LogChunk>) -> bool,
 ) -> Result<Option<End>, Failure> {
     loop {
         let text = match socket.read() {
             Ok(Message::Text(text)) => text,
             Ok(_) => continue,
-            Err(tungstenite::Error::Io(error)) if silence.is_some() && is_timeout(&error) => {
-                return Ok(Some(End::CaughtUp));
-            }
+            // A signal that was handled is no reason to give up a connection.
+            Err(tungstenite::Error::Io(error)) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return Ok(None),
         };
         let frame: LogFrame = serde_json::from_str(&text)
@@ -100,6 +95,10 @@ fn drain(
             // The server ends the connection; answering its goodbye is politeness, not necessity.
             let _ = socket.close(None);
             return Ok(Some(End::Over));
+        }
+        if frame.caught_up {
+            let _ = socket.close(None);
+            return Ok(Some(End::CaughtUp));
         }
         *position = frame.position.unwrap_or(*position);
         if !frame.patch.is_empty() && !take(frame.patch.into_iter().map(|patch| patch.value).collect()) {
@@ -117,12 +116,7 @@ enum Opening {
     Refused(Failure),
 }
 
-fn open(
-    client: &Client,
-    run: &str,
-    position: u64,
-    silence: Option<Duration>,
-) -> Result<WebSocket<TcpStream>, Opening> {
+fn open(client: &Client, run: &str, position: u64, wait: bool) -> Result<WebSocket<TcpStream>, Opening> {
     let refused = |message: String| Opening::Refused(Failure::away(message));
     let authority = client.url().strip_prefix("http://").unwrap_or(client.url());
     let address = if authority.contains(':') { authority.to_string() } else { format!("{authority}:80") };
@@ -132,7 +126,8 @@ fn open(
     let _ = stream.set_nodelay(true);
     let _ = stream.set_read_timeout(Some(HANDSHAKE));
 
-    let url = format!("ws://{authority}/api/execution-processes/{run}/raw-logs/ws?from={position}");
+    let url =
+        format!("ws://{authority}/api/execution-processes/{run}/raw-logs/ws?from={position}&follow={wait}");
     let mut request = url.into_client_request().map_err(|error| refused(format!("{error}")))?;
     if let Some(token) = client.token_in_use() {
         let value = HeaderValue::try_from(format!("Bearer {token}"))
@@ -143,7 +138,7 @@ fn open(
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
     match tungstenite::client::client_with_config(request, stream, Some(config)) {
         Ok((socket, _)) => {
-            let _ = socket.get_ref().set_read_timeout(silence);
+            let _ = socket.get_ref().set_read_timeout(None);
             Ok(socket)
         }
         Err(HandshakeError::Failure(tungstenite::Error::Http(response))) => {
@@ -156,8 +151,4 @@ fn open(
         }
         Err(_) => Err(Opening::Away),
     }
-}
-
-fn is_timeout(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
 }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_engine::{Engine, ErrorKind, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, ErrorKind, Options, Seam};
 use forge_server::ServeOptions;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,7 +16,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::address::DEFAULT_PORT;
 use crate::client::{Client, Target};
-use crate::environment::{self, FORGE_SEAM, FORGE_WORKTREES, RUST_LOG};
+use crate::environment::{self, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, RUST_LOG};
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::port_file::PortFile;
@@ -117,8 +117,14 @@ async fn open(plan: &Plan) -> Result<Engine> {
         .map_err(|error| Failure::away(format!("could not find the forge binary itself: {error}")))?;
     let seam = environment::text(FORGE_SEAM).unwrap_or_default();
     let seam = Seam::parse(&seam).map_err(|error| Failure::invalid(format!("{FORGE_SEAM}: {error}")))?;
-    let options =
-        Options { home: plan.home.clone(), worktrees: environment::path(FORGE_WORKTREES), forge, seam };
+    let home = plan.home.clone();
+    // An agent that calls Forge calls it in the name of its own attempt, and reaches no further than that.
+    let agents = AgentEnvironment::new(move |attempt| {
+        let token = token::read(&home).map(|token| forge_server::attempt_token(&token, attempt));
+        token.map(|token| (FORGE_TOKEN.to_string(), token)).into_iter().collect()
+    });
+    let worktrees = environment::path(FORGE_WORKTREES);
+    let options = Options { home: plan.home.clone(), worktrees, forge, seam, agents };
     Engine::open(options).await.map_err(|error| match error.kind() {
         ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),
         ErrorKind::Invalid => Failure::invalid(error.to_string()),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_engine::{Engine, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, Options, Seam};
 use forge_process::Liveness;
 use serde_json::json;
 
@@ -107,7 +107,13 @@ fn stop_without_server(home: &Path) -> Result<usize> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| failed(&error))?;
     let worktrees = environment::path(FORGE_WORKTREES);
-    let options = Options { home: home.to_path_buf(), worktrees, forge, seam: Seam::default() };
+    let options = Options {
+        home: home.to_path_buf(),
+        worktrees,
+        forge,
+        seam: Seam::default(),
+        agents: AgentEnvironment::default(),
+    };
     let stopped = runtime.block_on(async { Engine::open(options).await?.stop_all().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     stopped.map_err(|error| failed(&error))

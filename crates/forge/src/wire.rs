@@ -67,6 +67,9 @@ pub(crate) struct LogFrame {
     pub(crate) position: Option<u64>,
     #[serde(default)]
     pub(crate) finished: bool,
+    /// Everything that was there has been given, and the run goes on.
+    #[serde(default)]
+    pub(crate) caught_up: bool,
 }
 
 /// One operation of a log frame.

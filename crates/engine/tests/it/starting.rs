@@ -158,3 +158,13 @@ fn an_agent_that_is_not_installed_fails_the_start_with_the_command_that_installs
     assert!(world.run(world.engine().attempts(None)).unwrap().is_empty());
     assert!(world.run(world.engine().tasks(world.project)).unwrap().is_empty());
 }
+
+#[test]
+fn an_agent_finds_the_token_of_its_attempt_and_nothing_of_the_servers_git() {
+    let world = World::new();
+    let started = world.start("run echo $FORGE_TOKEN; env | grep -c ^GIT_\nrun echo in $FORGE_ATTEMPT");
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    let (output, id) = (world.output(started.run.id), started.attempt.attempt.id);
+    assert!(output.contains(&format!("token of {id}\\n0")), "{output}");
+    assert!(output.contains(&format!("in {id}")), "{output}");
+}

@@ -1,6 +1,6 @@
 //! A stream is the tail of something durable from a position.
 
-use forge_engine::Change;
+use forge_engine::{Change, LogEnd};
 use forge_model::AttemptState;
 
 use crate::world::World;
@@ -78,7 +78,7 @@ fn a_reader_may_begin_anywhere_in_a_log() {
     let started = world.start("lines 200 1");
     world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
     let whole = world.output(started.run.id);
-    for from in [1, 7, 100, 999, 5_000] {
+    for from in [400, 401, 999, 5_000] {
         let rest = world.run(async {
             let mut tail = world.engine().log(started.run.id, from).await.unwrap();
             let mut text = String::new();
@@ -89,4 +89,21 @@ fn a_reader_may_begin_anywhere_in_a_log() {
         });
         assert!(whole.ends_with(&rest) && rest.len() < whole.len(), "from {from}");
     }
+}
+
+#[test]
+fn what_is_there_so_far_is_given_without_waiting_for_more() {
+    let world = World::new();
+    let started = world.start("say so far\nhang");
+    world.wait_for_output(started.run.id, "so far");
+    let (text, end) = world.run(async {
+        let mut tail = world.engine().log_so_far(started.run.id, 0).await.unwrap();
+        let mut text = String::new();
+        while let Some(batch) = tail.next().await.unwrap() {
+            text.extend(batch.chunks.iter().map(|chunk| chunk.text.as_str()));
+        }
+        (text, tail.end())
+    });
+    assert!(text.contains("so far\n"));
+    assert_eq!(end, LogEnd::CaughtUp);
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_engine::{AttemptView, Engine, NewProject, NewTask, Options, Result, Seam, StartTask, Started};
+use forge_engine::{
+    AgentEnvironment, AttemptView, Engine, NewProject, NewTask, Options, Result, Seam, StartTask, Started,
+};
 use forge_model::{Ask, AttemptId, AttemptState, ProfileId, ProjectId, RunId};
 use tokio::runtime::Runtime;
 
@@ -166,7 +168,13 @@ impl Drop for World {
 }
 
 pub(crate) fn options(home: &Path, seam: &str) -> Options {
-    Options { home: home.into(), worktrees: None, forge: forge_binary(), seam: Seam::parse(seam).unwrap() }
+    Options {
+        home: home.into(),
+        worktrees: None,
+        forge: forge_binary(),
+        seam: Seam::parse(seam).unwrap(),
+        agents: AgentEnvironment::new(|attempt| vec![("FORGE_TOKEN".into(), format!("token of {attempt}"))]),
+    }
 }
 
 /// The forge binary of the same build: it plays the shim and the scripted agent.

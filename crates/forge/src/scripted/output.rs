@@ -3,13 +3,18 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use forge_agents::scripted::{Event, MARK};
 
 /// Names a file that gets every printed line too, so that a test can compare what was printed with what arrived.
+/// Where it names a directory, the file in it is called like the run, so that many players share the variable.
 const WITNESS: &str = "FORGE_WITNESS";
+
+/// Names the run that the player belongs to.
+const RUN: &str = "FORGE_RUN";
 
 /// How much a flood of lines prints at once.
 const BLOCK: usize = 256 * 1024;
@@ -28,6 +33,7 @@ impl Output {
         let stdout = io::stdout().as_fd().try_clone_to_owned().context("could not open standard output")?;
         let witness = match std::env::var_os(WITNESS).filter(|path| !path.is_empty()) {
             Some(path) => {
+                let path = witness_file(PathBuf::from(path))?;
                 let file = File::options().create(true).append(true).open(&path);
                 Some(file.with_context(|| format!("could not open the witness {}", path.display()))?)
             }
@@ -84,6 +90,16 @@ impl Output {
         }
         self.stdout.write_all(bytes)
     }
+}
+
+fn witness_file(path: PathBuf) -> anyhow::Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path);
+    }
+    let run = std::env::var_os(RUN).filter(|run| !run.is_empty());
+    let run =
+        run.with_context(|| format!("{WITNESS} is a directory, and {RUN} does not name the file in it"))?;
+    Ok(path.join(run))
 }
 
 /// Writes `T=1760000000.123456 line 1` by hand: a gigabyte of lines should take seconds.

@@ -274,6 +274,24 @@ fn the_witness_holds_exactly_what_was_printed() {
 }
 
 #[test]
+fn a_witness_that_is_a_directory_gets_a_file_for_each_run() {
+    let dir = tempfile::tempdir().unwrap();
+    for run in ["one", "two"] {
+        let mut player = Command::new(env!("CARGO_BIN_EXE_forge"))
+            .args(["scripted", "--session", run])
+            .env("FORGE_WITNESS", dir.path())
+            .env("FORGE_RUN", run)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert!(player.wait().unwrap().success());
+        let witness = fs::read_to_string(dir.path().join(run)).unwrap();
+        assert_eq!(witness, format!("{{\"scripted\":\"session\",\"id\":\"{run}\"}}\n"));
+    }
+}
+
+#[test]
 fn the_adapter_and_the_player_understand_each_other() {
     let agent = forge_agents::agent("SCRIPTED").unwrap();
     let turn = Turn {

@@ -39,7 +39,7 @@ async fn stop(State(app): State<App>, Id(id): Id<RunId>) -> Reply<()> {
     Ok(NOTHING)
 }
 
-/// Follows a run's output from a position until the run ends.
+/// Follows a run's output from a position until the run ends; `?follow=false` gives only what is there.
 async fn raw_logs(
     State(app): State<App>,
     Id(id): Id<RunId>,
@@ -47,7 +47,10 @@ async fn raw_logs(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let from = query.optional("from")?.unwrap_or(0);
-    let log = app.engine.log(id, from).await?;
+    let log = match query.optional("follow")?.unwrap_or(true) {
+        true => app.engine.log(id, from).await?,
+        false => app.engine.log_so_far(id, from).await?,
+    };
     let guard = app.closing.guard();
     Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::raw_logs(socket, log, guard)))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use forge_engine::{ChunkStream, LogBatch, LogTail};
+use forge_engine::{ChunkStream, LogBatch, LogEnd, LogTail};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
@@ -63,8 +63,11 @@ async fn send_all(sink: &mut SplitSink<WebSocket, Message>, mut log: LogTail) ->
             }
         }
     }
-    let finished = json!({ "finished": true, "type": "finished" });
-    sink.send(Message::text(finished.to_string())).await.ok()?;
+    let end = match log.end() {
+        LogEnd::Over => json!({ "finished": true, "type": "finished" }),
+        LogEnd::CaughtUp => json!({ "caught_up": true }),
+    };
+    sink.send(Message::text(end.to_string())).await.ok()?;
     Some((close_code::NORMAL, ""))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_engine::{Engine, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, Options, Seam};
 use forge_server::{ServeOptions, serve};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -44,6 +44,7 @@ impl World {
             worktrees: None,
             forge: forge_binary(),
             seam: Seam::default(),
+            agents: AgentEnvironment::default(),
         };
         let engine = Engine::open(options).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
