@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::Scene;
-use super::ledger::{AskState, Asked, Attempt, Followed, Kind, Ledger, Told};
+use super::ledger::{AskState, Asked, Attempt, Followed, Kind, Ledger, Told, UNCERTAIN};
 use super::script::{Shape, follow_up};
 use crate::api::{Answer, Away, text};
 use crate::random::Random;
@@ -69,7 +69,8 @@ impl Scene {
                 let shape = shape.unwrap_or_else(|| Shape::draw(random, self.target));
                 self.start(shape, random)
             }
-            Act::FollowUp => self.follow_up_some(random),
+            // What is wished for is to be told to a running agent.
+            Act::FollowUp => self.follow_up_some(wish.is_some(), random),
             Act::Answer => {
                 if !self.answer_some(random)? && wish.is_some() {
                     self.start(Shape::Asks, random)?;
@@ -109,10 +110,13 @@ impl Scene {
         Ok(())
     }
 
-    fn follow_up_some(&self, random: &mut Random) -> anyhow::Result<()> {
+    fn follow_up_some(&self, live_only: bool, random: &mut Random) -> anyhow::Result<()> {
         let Some(live) = self.live_attempts()? else { return Ok(()) };
-        let candidates =
-            self.candidates(|id, known| known.shape != Shape::Fails || !live.iter().any(|l| l == id));
+        // An agent that is about to fail may not live to hear it.
+        let candidates = self.candidates(|id, known| match live.iter().any(|live| live == id) {
+            true => known.shape != Shape::Fails,
+            false => !live_only,
+        });
         let Some(id) = random.pick(&candidates) else { return self.start(Shape::Talks, random) };
         self.follow_up(id, random).map(|_| ())
     }
@@ -166,11 +170,17 @@ impl Scene {
         if let Some(ask) = ledger.asks.get_mut(&id) {
             ask.state = AskState::Answered;
         }
+        let ended = ledger.disturbed(&attempt) > 0;
         match answer.status {
             200 => {}
             // An answer has no key: when the server died over it, the second try is refused and the words
-            // of the first must arrive. When the agent was ended meanwhile, nothing must.
-            409 if tries > 1 || !ledger.is_certain(&attempt, disturbed) => {}
+            // of the first must arrive.
+            409 if tries > 1 && !ended => {}
+            // The agent that asked was stopped or killed. The first try may have come through before that.
+            409 if ended => {
+                ledger.told.push(Told { attempt, word, disturbed: UNCERTAIN });
+                return Ok(true);
+            }
             _ => bail!("the answer to ask {id} got {}: {}", answer.status, answer.body),
         }
         ledger.calls += 1;
@@ -261,6 +271,9 @@ impl Scene {
     }
 
     pub(super) fn check_time(&self) -> anyhow::Result<()> {
+        if self.aborted.load(Ordering::SeqCst) {
+            bail!("the storm was broken off");
+        }
         if Instant::now() > self.deadline {
             bail!("the storm took too long");
         }

@@ -28,7 +28,7 @@ const SEAMS: [(&str, Act); 10] = [
     ("follow.recorded", Act::FollowUp),
     ("answer.recorded", Act::Answer),
     ("tell.noted", Act::FollowUp),
-    ("tell.sent", Act::Start(None)),
+    ("tell.sent", Act::Answer),
     ("finish.recorded", Act::Start(Some(Shape::Hurries))),
     ("stop.recorded", Act::Stop),
 ];
@@ -72,9 +72,8 @@ impl Scene {
         while let Some(current) = next {
             let place = self.kill_server(&mut server, current)?;
             *deaths.entry(place).or_default() += 1;
-            // A server may die at its seam before it answers: while it takes up what the last one left.
+            next = plans.next();
             loop {
-                next = plans.next();
                 let seam = match next {
                     Some(Plan::Seam(name, _, count)) => Some(format!("{name}#{count}=kill")),
                     Some(Plan::After(_)) | None => None,
@@ -82,11 +81,16 @@ impl Scene {
                 server = Server::start(&self.world, seam.as_deref())?;
                 match (server.until_healthy(&self.api)?, next) {
                     (Birth::Healthy(_), _) => break,
+                    // A server may die at its seam while it takes up what the last one left.
                     (Birth::Killed, Some(Plan::Seam(name, ..))) => {
                         *deaths.entry(format!("{name} of a server that starts")).or_default() += 1;
+                        next = plans.next();
                     }
                     (Birth::Killed, _) => bail!("somebody else killed the server"),
+                    // What the dead server was just forking holds its port until the exec.
+                    (Birth::Refused, _) => self.ledger().refused_starts += 1,
                 }
+                self.check_time()?;
             }
             self.look_after_restart()?;
             if self.over.load(Ordering::SeqCst) {

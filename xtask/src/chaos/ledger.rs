@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::script::Shape;
 
+/// What `disturbed` of something told is when nobody knows whether it must arrive: it is odd.
+pub(super) const UNCERTAIN: u32 = u32::MAX;
+
 /// Everything that was acknowledged, and everything that was found wrong.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -21,6 +24,8 @@ pub(super) struct Ledger {
     pub(super) calls: usize,
     /// How many second answers were refused, as they should be.
     pub(super) refused: usize,
+    /// How often a server found its place taken for a moment and had to be started again.
+    pub(super) refused_starts: usize,
     /// Runs that were followed across restarts.
     pub(super) followed: Vec<Followed>,
     /// How many bytes of log were compared.

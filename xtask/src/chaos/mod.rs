@@ -74,6 +74,8 @@ struct Scene {
     wish: Mutex<Option<Act>>,
     /// Clients end when this is set.
     over: AtomicBool,
+    /// The killer failed: no server will come back, so nobody waits for one.
+    aborted: AtomicBool,
     words: AtomicU64,
 }
 
@@ -96,6 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<bool> {
         ledger: Mutex::default(),
         wish: Mutex::default(),
         over: AtomicBool::new(false),
+        aborted: AtomicBool::new(false),
         words: AtomicU64::new(0),
     };
     let mut deaths = Deaths::new();
@@ -106,6 +109,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<bool> {
         println!("  {count:>4}  {place}");
     }
     let ledger = std::mem::take(&mut *scene.ledger());
+    if ledger.refused_starts > 0 {
+        println!(
+            "  {:>4}  servers started again because their port was held for a moment",
+            ledger.refused_starts
+        );
+    }
     for mistake in &ledger.mistakes {
         println!("chaos: {}: {}", mistake.kind.name(), mistake.text);
     }
@@ -154,6 +163,7 @@ impl Scene {
                 Target::Server => self.kill_servers(kills, server, random, deaths),
                 Target::Shim | Target::Agent => self.kill_processes(kills, random, deaths).map(|()| server),
             };
+            self.aborted.store(killed.is_err(), Ordering::SeqCst);
             self.over.store(true, Ordering::SeqCst);
             killed
         })?;

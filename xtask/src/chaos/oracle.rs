@@ -79,7 +79,19 @@ impl Scene {
         self.check_repository(&found)?;
         let known: BTreeSet<&str> = runs.values().flatten().map(|run| run.id.as_str()).collect();
         self.check_same("directory in runs", &names_in(&self.world.home().join("runs"))?, &known);
+        self.check_server_log()?;
         self.check_processes(Some(server.pid()))
+    }
+
+    /// Checks that no server had to say that something went wrong inside it.
+    fn check_server_log(&self) -> anyhow::Result<()> {
+        let path = self.world.server_log();
+        let log = fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
+        let mut ledger = self.ledger();
+        for line in log.lines().filter(|line| line.contains(" ERROR ") || line.contains("panicked")) {
+            ledger.mistake(Kind::Other, format!("the server said: {line}"));
+        }
+        Ok(())
     }
 
     /// Checks one attempt: its task, its runs, their logs, and that everything told was heard once.
@@ -332,6 +344,10 @@ fn check_attempts(ledger: &mut Ledger, found: &BTreeMap<String, Value>) {
     }
     let mut words: BTreeMap<&str, &str> = BTreeMap::new();
     for (id, attempt) in found {
+        let reason = attempt["reason"].as_str().unwrap_or_default();
+        if attempt["state"] == "finished" && !reason.is_empty() || reason.contains("could not") {
+            ledger.mistake(Kind::Other, format!("attempt {id} is {}: {reason}", attempt["state"]));
+        }
         let word = attempt["task"]["title"].as_str().unwrap_or_default();
         if let Some(other) = words.insert(word, id) {
             ledger.mistake(Kind::Doubled, format!("{word} was started twice: as {other} and as {id}"));

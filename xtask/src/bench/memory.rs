@@ -1,0 +1,73 @@
+//! The server's peak memory while it streams a gigabyte, and how soon a client that attaches anywhere reads.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::{Row, Times, milliseconds, run_of, start_task};
+use crate::api::Api;
+use crate::random::Random;
+use crate::raw_log::RawLog;
+use crate::server::Server;
+use crate::world::World;
+
+/// A line is about 35 bytes, so these are a gigabyte.
+const LINES: u64 = 30_000_000;
+const MOST: u64 = 30 << 20;
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+    let world = World::new(forge, 10)?;
+    let server = Server::start_healthy(&world)?;
+    let api = Api::keeping(world.port);
+    let project = world.project(&api)?;
+    let idle = peak(server.pid())?;
+    let attempt = start_task(&api, &project, "a gigabyte", &format!("lines {LINES} 0"))?;
+    let run = run_of(&api, &attempt)?;
+    let begun = Instant::now();
+    let mut log = RawLog::open(world.port, &run, 0)?;
+    let (mut bytes, mut end) = (0, 0);
+    while let Some(piece) = log.next()? {
+        bytes += piece.stdout.len() as u64;
+        end = piece.position;
+    }
+    let took = begun.elapsed();
+    let peak = peak(server.pid())?;
+    let mut random = Random::new(1);
+    let mut firsts = Vec::new();
+    for _ in 0..10 {
+        let from = random.between(0, end);
+        let begun = Instant::now();
+        let mut log = RawLog::open(world.port, &run, from)?;
+        log.next()?.context("nothing after a position inside the log")?;
+        firsts.push(begun.elapsed());
+    }
+    let firsts = Times::sorted(firsts);
+    let worst = firsts.percentile(100);
+    let speed = bytes as f64 / 1e6 / took.as_secs_f64();
+    Ok(vec![
+        Row {
+            what: "peak memory, 1 GB log, one reader from the start",
+            measured: format!("{} MB ({:.2} GB at {speed:.0} MB/s)", peak >> 20, bytes as f64 / 1e9),
+            floor: format!("{} MB idle", idle >> 20),
+            limit: format!("{} MB", MOST >> 20),
+            ok: peak <= MOST,
+        },
+        Row {
+            what: "first output at any offset of 1 GB, p50 / worst of 10",
+            measured: format!("{} / {}", milliseconds(firsts.percentile(50)), milliseconds(worst)),
+            floor: "-".to_string(),
+            limit: "100 ms".to_string(),
+            ok: worst <= AT_ONCE,
+        },
+    ])
+}
+
+/// Returns the most memory a process has had, in bytes.
+fn peak(pid: u32) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("could not read a status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM is no number")?;
+    Ok(kilobytes * 1024)
+}
