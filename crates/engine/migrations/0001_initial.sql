@@ -59,6 +59,7 @@ create table attempts (
     worktree_deleted integer not null,
     session text,
     prompt text not null,
+    -- What all its runs have used together.
     input_tokens integer,
     output_tokens integer,
     cache_creation_tokens integer,
@@ -90,6 +91,11 @@ create table runs (
     closing integer not null,
     -- A person asked for it to be stopped.
     stop_requested integer not null,
+    input_tokens integer,
+    output_tokens integer,
+    cache_creation_tokens integer,
+    cache_read_tokens integer,
+    cost_micros integer,
     started_at integer not null,
     completed_at integer,
     created_at integer not null,

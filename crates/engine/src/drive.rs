@@ -139,8 +139,9 @@ impl Engine {
                 if let Some(session) = session {
                     changed |= attempts::set_session(tx.conn(), attempt, &session, tx.now())?;
                 }
-                if let Some(usage) = usage.filter(|usage| *usage != view.attempt.usage) {
-                    attempts::set_usage(tx.conn(), attempt, usage, tx.now())?;
+                if let Some(usage) = usage {
+                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                    attempts::sum_usage(tx.conn(), attempt, tx.now())?;
                     changed = true;
                 }
                 if changed {

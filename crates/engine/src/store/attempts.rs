@@ -38,8 +38,14 @@ statements! {
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
-    SET_USAGE = "update attempts set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
-        cache_read_tokens = $5, cost_micros = $6, updated_at = $7 where id = $1";
+    SUM_USAGE = "update attempts set
+        input_tokens = (select cast(sum(r.input_tokens) as bigint) from runs r where r.attempt_id = $1),
+        output_tokens = (select cast(sum(r.output_tokens) as bigint) from runs r where r.attempt_id = $1),
+        cache_creation_tokens =
+            (select cast(sum(r.cache_creation_tokens) as bigint) from runs r where r.attempt_id = $1),
+        cache_read_tokens = (select cast(sum(r.cache_read_tokens) as bigint) from runs r where r.attempt_id = $1),
+        cost_micros = (select cast(sum(r.cost_micros) as bigint) from runs r where r.attempt_id = $1),
+        updated_at = $2 where id = $1";
     BRANCH_TAKEN = "select exists (select 1 from attempts where project_id = $1 and branch = $2)
         or exists (select 1 from attempts where worktree = $3)";
     DELETE = "delete from attempts where id = $1";
@@ -120,21 +126,9 @@ pub(crate) fn set_session(conn: &Conn, id: AttemptId, session: &str, now: Time) 
     Ok(conn.execute(SET_SESSION, args![id, session, now])? == 1)
 }
 
-/// Keeps what an attempt has used.
-pub(crate) fn set_usage(conn: &Conn, id: AttemptId, u: Usage, now: Time) -> Result<(), Error> {
-    conn.execute(
-        SET_USAGE,
-        args![
-            id,
-            u.input_tokens,
-            u.output_tokens,
-            u.cache_creation_tokens,
-            u.cache_read_tokens,
-            u.cost_micros,
-            now
-        ],
-    )?;
-    Ok(())
+/// Adds up what the runs of an attempt have used.
+pub(crate) fn sum_usage(conn: &Conn, id: AttemptId, now: Time) -> Result<(), Error> {
+    conn.execute(SUM_USAGE, args![id, now]).map(drop)
 }
 
 /// Says whether a branch of the project or a worktree path belongs to an attempt already.

@@ -164,4 +164,39 @@ mod tests {
             .await
             .unwrap();
     }
+
+    #[tokio::test]
+    async fn an_attempt_has_used_what_its_runs_have_used_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let used = store
+            .write(|tx| {
+                tx.conn().batch(
+                    "insert into projects (id, name, path, created_at, updated_at) values ('p', 'p', '/p', 0, 0);
+                     insert into attempts (id, project_id, agent, state, branch, target_branch, base_commit,
+                        worktree, worktree_deleted, prompt, created_at, updated_at)
+                        values ('6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c', 'p', 'A', 'running', 'b', 'm', 'c', '/w', 0,
+                        'hi', 0, 0);",
+                )?;
+                let attempt = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c".parse().unwrap();
+                for tokens in [3, 4] {
+                    let run = forge_model::RunId::random();
+                    tx.conn().execute(
+                        "insert into runs (id, attempt_id, kind, state, agent, prompt, dropped, closing,
+                            stop_requested, started_at, created_at, updated_at)
+                            values ($1, $2, 'agent', 'running', 'A', 'hi', 0, 0, 0, 0, 0, 0)",
+                        conn::args![run, attempt],
+                    )?;
+                    let usage = forge_model::Usage { input_tokens: Some(tokens), ..Default::default() };
+                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                    // The log is folded again after a restart, and tells the same figure again.
+                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                }
+                attempts::sum_usage(tx.conn(), attempt, tx.now())?;
+                tx.conn().query("select input_tokens, cost_micros from attempts", &[])
+            })
+            .await
+            .unwrap();
+        assert_eq!((used[0].maybe_int(0).unwrap(), used[0].maybe_int(1).unwrap()), (Some(7), None));
+    }
 }

@@ -1,6 +1,6 @@
 //! Runs in the store.
 
-use forge_model::{AttemptId, ProfileId, Run, RunId, RunState, Time};
+use forge_model::{AttemptId, ProfileId, Run, RunId, RunState, Time, Usage};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
@@ -29,6 +29,8 @@ statements! {
     // Closing the input and being told something more exclude each other: whoever commits first wins.
     CLOSE = "update runs set closing = 1, updated_at = $3 where id = $1 and state = 'running' and closing = 0
         and (select count(*) from inputs i where i.run_id = $1) = $2";
+    SET_USAGE = "update runs set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
+        cache_read_tokens = $5, cost_micros = $6, updated_at = $7 where id = $1";
     REQUEST_STOP = "update runs set stop_requested = 1, updated_at = $2 where id = $1 and state = 'running'";
     DELETE = "delete from runs where attempt_id = $1";
 }
@@ -105,6 +107,23 @@ pub(crate) fn end(conn: &Conn, id: RunId, end: &End, now: Time) -> Result<bool, 
 /// Closes a run to further input, unless more than `told` inputs are there by now.
 pub(crate) fn close(conn: &Conn, id: RunId, told: i64, now: Time) -> Result<bool, Error> {
     Ok(conn.execute(CLOSE, args![id, told, now])? == 1)
+}
+
+/// Keeps what a run has used so far.
+pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage, now: Time) -> Result<(), Error> {
+    conn.execute(
+        SET_USAGE,
+        args![
+            id,
+            u.input_tokens,
+            u.output_tokens,
+            u.cache_creation_tokens,
+            u.cache_read_tokens,
+            u.cost_micros,
+            now
+        ],
+    )?;
+    Ok(())
 }
 
 /// Notes that a person wants a run stopped; says whether it was still running.
