@@ -44,6 +44,8 @@ pub(super) type Deaths = BTreeMap<String, usize>;
 enum Plan {
     /// This long after the server answers.
     After(Duration),
+    /// This long after the server answers, while many agents begin and end.
+    InBustle(Duration),
     /// Where a call passes for the nth time.
     Seam(&'static str, Act, u64),
 }
@@ -76,7 +78,7 @@ impl Scene {
             loop {
                 let seam = match next {
                     Some(Plan::Seam(name, _, count)) => Some(format!("{name}#{count}=kill")),
-                    Some(Plan::After(_)) | None => None,
+                    Some(Plan::After(_) | Plan::InBustle(_)) | None => None,
                 };
                 server = Server::start(&self.world, seam.as_deref())?;
                 match (server.until_healthy(&self.api)?, next) {
@@ -101,14 +103,23 @@ impl Scene {
     }
 
     fn kill_server(&self, server: &mut Server, plan: Plan) -> anyhow::Result<String> {
+        let kill_after = |server: &mut Server, time| {
+            std::thread::sleep(time);
+            if server.is_gone()? {
+                bail!("the server died by itself");
+            }
+            server.kill()
+        };
         match plan {
             Plan::After(time) => {
-                std::thread::sleep(time);
-                if server.is_gone()? {
-                    bail!("the server died by itself");
-                }
-                server.kill()?;
+                kill_after(server, time)?;
                 Ok("at any moment".to_string())
+            }
+            Plan::InBustle(time) => {
+                self.wish_for(Some(Act::Start(Some(Shape::Hurries))));
+                let killed = kill_after(server, time);
+                self.wish_for(None);
+                killed.map(|()| "at any moment, while many begin and end".to_string())
             }
             Plan::Seam(name, act, _) => {
                 self.wish_for(Some(act));
@@ -307,8 +318,10 @@ fn plan(kills: usize, random: &mut Random) -> Vec<Plan> {
     let mut seams = Vec::new();
     let mut plans: Vec<Plan> = (0..kills)
         .map(|number| {
-            if number % 2 == 1 {
-                return Plan::After(Duration::from_millis(random.between(20, 600)));
+            match number % 4 {
+                1 => return Plan::After(Duration::from_millis(random.between(20, 600))),
+                3 => return Plan::InBustle(Duration::from_millis(random.between(50, 400))),
+                _ => {}
             }
             if seams.is_empty() {
                 seams = SEAMS.to_vec();
@@ -333,7 +346,7 @@ mod tests {
             .iter()
             .filter_map(|plan| match plan {
                 Plan::Seam(name, ..) => Some(*name),
-                Plan::After(_) => None,
+                Plan::After(_) | Plan::InBustle(_) => None,
             })
             .collect();
         places.sort_unstable();
