@@ -24,10 +24,10 @@ impl Engine {
     /// if the server dies in between.
     pub async fn answer(&self, id: AskId, answer: Answer, by: &str) -> Result<Ask> {
         let (engine, by) = (self.clone(), by.to_string());
-        detached(async move { engine.do_answer(id, answer, by).await }).await
+        detached(async move { engine.give_answer(id, answer, by).await }).await
     }
 
-    async fn do_answer(&self, id: AskId, answer: Answer, by: String) -> Result<Ask> {
+    async fn give_answer(&self, id: AskId, answer: Answer, by: String) -> Result<Ask> {
         let ask = self.ask(id).await?;
         let (run, attempt, key) = (ask.run, ask.attempt, ask.key);
         let answered = self.inner.store.write(move |tx| {

@@ -71,10 +71,10 @@ impl Engine {
     /// Tells an attempt's agent more.
     pub async fn follow_up(&self, id: AttemptId, follow: FollowUp, key: Option<Key>) -> Result<FollowedUp> {
         let engine = self.clone();
-        detached(async move { engine.do_follow_up(id, follow, key).await }).await
+        detached(async move { engine.deliver(id, follow, key).await }).await
     }
 
-    async fn do_follow_up(&self, id: AttemptId, follow: FollowUp, key: Option<Key>) -> Result<FollowedUp> {
+    async fn deliver(&self, id: AttemptId, follow: FollowUp, key: Option<Key>) -> Result<FollowedUp> {
         if follow.prompt.trim().is_empty() {
             return Err(Error::invalid("`prompt` must be a text that is not blank"));
         }

@@ -22,7 +22,7 @@ impl Engine {
     /// Stops a run and returns it as it ended.
     pub async fn stop_run(&self, id: RunId) -> Result<Run> {
         let engine = self.clone();
-        detached(async move { engine.do_stop_run(id).await }).await
+        detached(async move { engine.bring_to_stop(id).await }).await
     }
 
     /// Stops whatever runs for an attempt; fine when nothing does.
@@ -75,7 +75,7 @@ impl Engine {
         Ok(stopped)
     }
 
-    async fn do_stop_run(&self, id: RunId) -> Result<Run> {
+    async fn bring_to_stop(&self, id: RunId) -> Result<Run> {
         let run = self.run(id).await?;
         let not_running =
             |state: RunState| Error::conflict(format!("run {id} is not running: it is {state}"));

@@ -218,6 +218,10 @@ impl Scene {
                 self.follow_up(&attempt, random).context("a follow-up after a kill")?;
             }
         }
+        let mut ledger = self.ledger();
+        if done > 0 && ledger.reasons == 0 {
+            ledger.mistake(Kind::Other, "no attempt rested long enough for its reason to be read");
+        }
         Ok(())
     }
 
@@ -264,8 +268,11 @@ impl Scene {
             Target::Shim | Target::Server => "watched over the agent is gone",
         };
         // An attempt with something in its queue goes on at once, and then has no reason any more.
-        if attempt["state"] == "failed" && !reason.contains(expected) {
-            wrong.push(format!("expected {expected:?} in the reason of attempt {id}, found {reason:?}"));
+        if attempt["state"] == "failed" {
+            self.ledger().reasons += 1;
+            if !reason.contains(expected) {
+                wrong.push(format!("expected {expected:?} in the reason of attempt {id}, found {reason:?}"));
+            }
         }
         for ask in self.api.list("/api/approvals/pending")? {
             if ask["execution_process_id"] == run.id.as_str() {
