@@ -20,6 +20,7 @@ mod logs;
 mod moves;
 mod once;
 mod open;
+mod orphans;
 mod paths;
 mod projects;
 mod reconcile;

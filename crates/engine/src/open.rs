@@ -16,7 +16,7 @@ use crate::error::{io_error, whole};
 use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
-use crate::{Engine, Error, Inner, Result};
+use crate::{Engine, Error, Inner, Result, orphans};
 
 /// How long a dead server's lock may be held by what it was just forking, which has it until its exec.
 const INHERITED: Duration = Duration::from_secs(2);
@@ -62,8 +62,7 @@ impl std::fmt::Debug for AgentEnvironment {
 impl Engine {
     /// Opens a data directory and takes up what an earlier server left behind.
     pub async fn open(options: Options) -> Result<Engine> {
-        let git = forge_git::Git::find()?;
-        let (lock, store, paths) = blocking({
+        let (lock, store, git, paths) = blocking({
             let options = options.clone();
             move || -> Result<_> {
                 private_dir(&options.home)?;
@@ -74,11 +73,13 @@ impl Engine {
                 };
                 let paths = Paths { home, worktrees };
                 let lock = lock(&paths)?;
+                let git = orphans::marked_git(&paths.home)?;
+                orphans::wait(&paths.home);
                 private_dir(&paths.runs())?;
                 private_dir(&paths.trash())?;
                 let store = Store::open(&paths.home, crate::store::now().millis())
                     .map_err(|error| Error::unavailable(whole(&error)))?;
-                Ok((lock, store, paths))
+                Ok((lock, store, git, paths))
             }
         })
         .await??;

@@ -1,9 +1,10 @@
 //! Nothing is lost by a restart, and nothing is declared failed because of one.
 
+use forge_engine::Engine;
 use forge_model::{AttemptState, RunState};
 
 use crate::stopping::{agent_pid, kill, shim_pid};
-use crate::world::{World, eventually, is_alive, marked};
+use crate::world::{World, eventually, is_alive, make_repository, marked, options};
 
 #[test]
 fn an_agent_runs_on_while_the_server_is_away_and_no_line_is_lost_or_doubled() {
@@ -71,6 +72,32 @@ fn a_start_whose_process_came_to_be_is_made_visible() {
     let view = world.wait_for(attempts[0].attempt.id, AttemptState::Finished);
     assert!(view.attempt.worktree.join("made.txt").exists());
     assert_eq!(world.made().0, [view.attempt.branch]);
+}
+
+#[test]
+fn a_git_call_of_a_dead_server_has_ended_before_anything_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap().join("home");
+    let repository = make_repository(&dir.path().join("repository"));
+    let mut git = std::process::Command::new("git");
+    git.arg("-C").arg(&repository).args(["cat-file", "--batch"]).env("FORGE_DATA", &home);
+    git.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+    let mut orphan = git.spawn().unwrap();
+    let pid = orphan.id();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let opening = runtime.spawn({
+        let options = options(&home, "");
+        async move { (Engine::open(options).await, is_alive(pid)) }
+    });
+    let (lock, own) = (home.join("lock"), std::process::id().to_string());
+    eventually("the data directory is taken", || {
+        std::fs::read_to_string(&lock).ok().filter(|holder| *holder == own)
+    });
+    drop(orphan.stdin.take());
+    let (opened, still_there) = runtime.block_on(opening).unwrap();
+    opened.unwrap();
+    assert!(!still_there, "the call was under way when the server was open");
+    assert!(orphan.wait().unwrap().success());
 }
 
 #[test]
