@@ -30,13 +30,23 @@ pub(crate) enum MigrateError {
 
 /// Brings the database at `path` to the newest schema. `stamp` names the backup.
 pub(crate) fn migrate(conn: &Conn, path: &Path, backups: &Path, stamp: i64) -> Result<(), MigrateError> {
+    apply(MIGRATIONS, conn, path, backups, stamp)
+}
+
+fn apply(
+    migrations: &[(&str, &str)],
+    conn: &Conn,
+    path: &Path,
+    backups: &Path,
+    stamp: i64,
+) -> Result<(), MigrateError> {
     let damaged = |error: Error| MigrateError::Damaged {
         path: path.to_path_buf(),
         backups: backups.to_path_buf(),
         detail: error.to_string(),
     };
     let found = conn.query("pragma user_version", &[]).and_then(|rows| rows[0].int(0)).map_err(damaged)?;
-    let known = MIGRATIONS.len() as i64;
+    let known = migrations.len() as i64;
     if found > known {
         return Err(MigrateError::Newer { path: path.to_path_buf(), found, known });
     }
@@ -45,7 +55,7 @@ pub(crate) fn migrate(conn: &Conn, path: &Path, backups: &Path, stamp: i64) -> R
         std::fs::create_dir_all(backups).map_err(|error| backup(Error::Other(error.to_string())))?;
         conn.copy_to(&backups.join(format!("forge-v{found}-{stamp}.db"))).map_err(backup)?;
     }
-    for (index, (_, sql)) in MIGRATIONS.iter().enumerate().skip(found.max(0) as usize) {
+    for (index, (_, sql)) in migrations.iter().enumerate().skip(found.max(0) as usize) {
         let to = index as i64 + 1;
         let step = || -> Result<(), Error> {
             conn.batch("begin immediate")?;
@@ -54,7 +64,11 @@ pub(crate) fn migrate(conn: &Conn, path: &Path, backups: &Path, stamp: i64) -> R
             conn.batch(&format!("pragma user_version = {to}"))?;
             conn.batch("commit")
         };
-        step().map_err(|source| MigrateError::Migrate { path: path.to_path_buf(), to, source })?;
+        step().map_err(|source| {
+            // What the step did is taken back with it; the error is what counts.
+            let _ = conn.batch("rollback");
+            MigrateError::Migrate { path: path.to_path_buf(), to, source }
+        })?;
     }
     Ok(())
 }
@@ -96,5 +110,36 @@ mod tests {
         migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
         assert_eq!(schema_hash(&conn), before);
         assert!(!dir.path().join("backups").exists());
+    }
+
+    #[test]
+    fn a_backup_of_the_old_schema_is_taken_before_a_migration() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, backups) = (dir.path().join("forge.db"), dir.path().join("backups"));
+        let conn = Conn::writer(&path).unwrap();
+        let first = ("first", "create table a (x integer) strict;");
+        apply(&[first], &conn, &path, &backups, 1).unwrap();
+        conn.batch("insert into a (x) values (7)").unwrap();
+        let second = ("second", "create table b (y integer) strict;");
+        apply(&[first, second], &conn, &path, &backups, 2).unwrap();
+        assert_eq!(conn.query("select count(*) from b", &[]).unwrap()[0].int(0).unwrap(), 0);
+        let backup = Conn::reader(&backups.join("forge-v1-2.db")).unwrap();
+        assert_eq!(backup.query("select x from a", &[]).unwrap()[0].int(0).unwrap(), 7);
+        assert!(backup.query("select y from b", &[]).is_err());
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_everything_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, backups) = (dir.path().join("forge.db"), dir.path().join("backups"));
+        let conn = Conn::writer(&path).unwrap();
+        let first = ("first", "create table a (x integer) strict;");
+        apply(&[first], &conn, &path, &backups, 1).unwrap();
+        let broken = ("broken", "create table b (y integer) strict; nonsense;");
+        let error = apply(&[first, broken], &conn, &path, &backups, 2).unwrap_err();
+        assert!(error.to_string().contains("could not migrate"), "{error}");
+        assert!(conn.query("select y from b", &[]).is_err());
+        apply(&[first], &conn, &path, &backups, 3).unwrap();
+        conn.batch("insert into a (x) values (1)").unwrap();
     }
 }
