@@ -25,12 +25,7 @@ pub(crate) enum Birth {
     Healthy(Duration),
     /// It was killed before it answered.
     Killed,
-    /// It found its port or its data held by another process, and ended.
-    Refused,
 }
-
-/// How a server ends that finds its place taken.
-const TAKEN: i32 = 5;
 
 impl Server {
     /// Starts a server; `seam` names places where it kills itself. It may not answer yet.
@@ -54,7 +49,6 @@ impl Server {
         match server.until_healthy(&Api::new(world.port))? {
             Birth::Healthy(_) => Ok(server),
             Birth::Killed => bail!("the server was killed before it answered"),
-            Birth::Refused => bail!("the server found its place taken"),
         }
     }
 
@@ -69,10 +63,8 @@ impl Server {
                 return Ok(Birth::Healthy(self.started.elapsed()));
             }
             let ended = self.child.try_wait().context("could not look at the server")?;
-            match ended {
-                Some(status) if status.code() == Some(TAKEN) => return Ok(Birth::Refused),
-                Some(status) => return was_killed(status).map(|()| Birth::Killed),
-                None => {}
+            if let Some(status) = ended {
+                return was_killed(status).map(|()| Birth::Killed);
             }
             if self.started.elapsed() > SOON {
                 bail!("the server did not answer within {} s", SOON.as_secs());

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forge_engine::{AgentEnvironment, Engine, ErrorKind, Options, Seam};
 use forge_server::ServeOptions;
@@ -28,6 +28,8 @@ const DEFAULT_LOG: &str =
     "warn,forge=info,forge_engine=info,forge_server=info,forge_process=info,forge_git=info";
 /// How long the engine's own threads may take to end.
 const THREADS_END: Duration = Duration::from_secs(1);
+/// How long what a dead server was just forking may hold its port.
+const INHERITED: Duration = Duration::from_secs(2);
 
 /// How to serve.
 #[derive(Debug)]
@@ -147,7 +149,7 @@ fn second(plan: &Plan, other: Option<&ServerFile>, reason: Option<String>) -> Fa
 
 fn bind(plan: &Plan) -> Result<TcpListener> {
     let (host, port) = (plan.host, plan.port);
-    let error = match TcpListener::bind((host, port)) {
+    let error = match listen(host, port, server_file::port_left_behind(&plan.home)) {
         Ok(listener) => return Ok(listener),
         Err(error) => error,
     };
@@ -170,6 +172,24 @@ fn bind(plan: &Plan) -> Result<TcpListener> {
         )),
         _ => Failure::away(format!("could not listen on {address}: {error}")),
     })
+}
+
+/// Listens on a port. A server that was killed while it forked leaves its port to that child until the child's
+/// exec, so the port of a dead server of ours is waited for.
+fn listen(host: IpAddr, port: u16, left_behind: Option<u16>) -> io::Result<TcpListener> {
+    let deadline = Instant::now() + INHERITED;
+    loop {
+        match TcpListener::bind((host, port)) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse
+                    && left_behind == Some(port)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            bound => return bound,
+        }
+    }
 }
 
 fn is_forge(address: SocketAddr) -> bool {

@@ -68,6 +68,12 @@ pub(crate) fn find(home: &Path) -> Option<ServerFile> {
     read(home).filter(ServerFile::is_alive)
 }
 
+/// Returns the port that a server had which died without taking its description away.
+pub(crate) fn port_left_behind(home: &Path) -> Option<u16> {
+    let dead = read(home).filter(|found| !found.is_alive())?;
+    dead.url.rsplit_once(':')?.1.trim_end_matches('/').parse().ok()
+}
+
 fn read(home: &Path) -> Option<ServerFile> {
     serde_json::from_str(&fs::read_to_string(path(home)).ok()?).ok()
 }

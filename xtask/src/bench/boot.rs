@@ -42,7 +42,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         let mut server = Server::start(&world, None)?;
         match server.until_healthy(&api)? {
             Birth::Healthy(after) => times.push(after),
-            Birth::Killed | Birth::Refused => bail!("the server did not stay"),
+            Birth::Killed => bail!("the server did not stay"),
         }
         let found = api.list("/api/task-attempts")?.len();
         anyhow::ensure!(found > ATTEMPTS as usize, "only {found} attempts are there");

@@ -89,8 +89,6 @@ impl Scene {
                         next = plans.next();
                     }
                     (Birth::Killed, _) => bail!("somebody else killed the server"),
-                    // What the dead server was just forking holds its port until the exec.
-                    (Birth::Refused, _) => self.ledger().refused_starts += 1,
                 }
                 self.check_time()?;
             }

@@ -26,8 +26,6 @@ pub(super) struct Ledger {
     pub(super) refused: usize,
     /// How many attempts said why they failed when their agent or shim was killed.
     pub(super) reasons: usize,
-    /// How often a server found its place taken for a moment and had to be started again.
-    pub(super) refused_starts: usize,
     /// Runs that were followed across restarts.
     pub(super) followed: Vec<Followed>,
     /// How many bytes of log were compared.

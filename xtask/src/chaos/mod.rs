@@ -109,12 +109,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<bool> {
         println!("  {count:>4}  {place}");
     }
     let ledger = std::mem::take(&mut *scene.ledger());
-    if ledger.refused_starts > 0 {
-        println!(
-            "  {:>4}  servers started again because their port was held for a moment",
-            ledger.refused_starts
-        );
-    }
     for mistake in &ledger.mistakes {
         println!("chaos: {}: {}", mistake.kind.name(), mistake.text);
     }

@@ -198,3 +198,24 @@ fn the_demo_shows_every_state_and_is_made_once() {
     server.line_with("the demo is there already");
     assert_eq!(world.json(&["list"]).as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn the_port_of_a_dead_server_is_waited_for_and_that_of_a_stranger_is_not() {
+    let world = World::new();
+    // Somebody else has the port for now, as the child of a dead server has until its exec.
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = held.local_addr().unwrap().port();
+    let stranger = world.run(&["serve", "--port", &port.to_string()]);
+    assert_eq!(stranger.code, Some(5), "{stranger:?}");
+    let dead = json!({"pid": 1, "url": format!("http://127.0.0.1:{port}"), "version": "0", "started": 0});
+    fs::write(world.home().join("server.json"), dead.to_string()).unwrap();
+    let mut server = world.start(&["serve", "--port", &port.to_string()]);
+    // It goes to sleep between its tries, and the kernel counts how often.
+    eventually("the server waits for its port", || {
+        let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?;
+        line.split_whitespace().last()?.parse::<u32>().ok().filter(|count| *count >= 10)
+    });
+    drop(held);
+    server.line_with("Forge 0.1.0 on http://");
+}
