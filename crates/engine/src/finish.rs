@@ -11,6 +11,7 @@ use forge_model::{AskState, Noun, Op, Run, RunState};
 use forge_process::Exit;
 
 use crate::background::blocking;
+use crate::error::whole;
 use crate::fold::Outcome;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};
@@ -23,6 +24,9 @@ const HOOK_TIME: Duration = Duration::from_secs(300);
 
 /// The longest commit message taken from an agent.
 const LONGEST_MESSAGE: usize = 4096;
+
+/// How much of a hook's output is shown on an attempt, in characters.
+const LONGEST_EXCERPT: usize = 2000;
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]
@@ -123,17 +127,17 @@ impl Engine {
             };
             if state == RunState::Completed {
                 let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-                work.trouble = match worktree.commit_all(&commit) {
+                let why = match worktree.commit_all(&commit) {
                     Ok(Committed::Nothing | Committed::Commit { .. }) => None,
-                    Ok(Committed::HookFailed { hook, output }) => Some(format!(
-                        "its changes are kept but not committed: the {hook} hook refused: {output}"
-                    )),
-                    Ok(Committed::TimedOut { after, output }) => Some(format!(
-                        "its changes are kept but not committed: the hooks took more than {} s: {output}",
-                        after.as_secs()
-                    )),
-                    Err(error) => Some(format!("its changes are kept but not committed: {error}")),
+                    Ok(Committed::HookFailed { hook, output }) => {
+                        Some(format!("the {hook} hook refused: {}", end_of(&output)))
+                    }
+                    Ok(Committed::TimedOut { after, output }) => {
+                        Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
+                    }
+                    Err(error) => Some(whole(&error)),
                 };
+                work.trouble = why.map(|why| format!("its changes are kept but not committed: {why}"));
             }
             let snapshot = SnapshotRequest {
                 reference: format!("refs/forge/snapshots/{attempt}"),
@@ -143,7 +147,7 @@ impl Engine {
             match worktree.snapshot(&snapshot) {
                 Ok(snapshot) => work.snapshot = Some(snapshot.oid),
                 Err(error) => {
-                    let trouble = format!("its files could not be snapshotted: {error}");
+                    let trouble = format!("its files could not be snapshotted: {}", whole(&error));
                     work.trouble = Some(work.trouble.map_or(trouble.clone(), |t| format!("{t}; {trouble}")));
                 }
             }
@@ -181,6 +185,15 @@ fn reason(state: RunState, code: Option<i64>, signal: Option<i64>, outcome: &Out
     }
 }
 
+/// The end of what a hook said, where the reason usually stands.
+fn end_of(output: &str) -> &str {
+    let output = output.trim();
+    match output.char_indices().rev().nth(LONGEST_EXCERPT) {
+        Some((begin, _)) => &output[begin..],
+        None => output,
+    }
+}
+
 /// The commit message of a turn: the last thing the agent said, or the title.
 fn message(view: &AttemptView, outcome: &Outcome) -> String {
     let said = outcome.summary.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -212,6 +225,13 @@ mod tests {
         let outcome = Outcome::default();
         assert_eq!(happened(&exit(Some(0), None, false), &outcome, true), RunHappened::Stopped);
         assert_eq!(happened(&Ending::Gone, &outcome, true), RunHappened::Stopped);
+    }
+
+    #[test]
+    fn a_hook_that_says_much_is_cut_to_its_end() {
+        assert_eq!(end_of("  short \n"), "short");
+        let long = format!("{}the reason", "é".repeat(5000));
+        assert!(end_of(&long).ends_with("the reason") && end_of(&long).chars().count() <= 2001);
     }
 
     #[test]

@@ -11,74 +11,54 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, snapshots, starts, tasks,
+    Conn, Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, snapshots, starts, tasks,
 };
 use crate::{AttemptView, Engine, Error, Result};
+
+/// What is to be removed.
+#[derive(Debug, Clone, Copy)]
+enum Doomed {
+    Task(TaskId),
+    Project(ProjectId),
+}
 
 impl Engine {
     /// Removes a task with its attempts. Refused while one of them runs.
     pub async fn delete_task(&self, id: TaskId) -> Result<()> {
+        self.task(id).await?;
         let engine = self.clone();
-        detached(async move {
-            engine.task(id).await?;
-            let ids = engine.inner.store.read(move |conn| attempts::ids_of_task(conn, id)).await?;
-            engine.refuse_live(&ids, "Task").await?;
-            engine.snapshot_all(&ids, "before its task was removed").await?;
-            let removed = engine.inner.store.write(move |tx| {
-                if busy(tx, &attempts::ids_of_task(tx.conn(), id)?)? {
-                    return Ok(false);
-                }
-                remove_task(tx, id)?;
-                Ok(true)
-            });
-            if !removed.await? {
-                return Err(still_running("Task"));
-            }
-            engine.trash_removed().await
-        })
-        .await
+        detached(async move { engine.remove(Doomed::Task(id)).await }).await
     }
 
     /// Removes a project with its tasks. The person's repository is not touched.
     pub async fn delete_project(&self, id: ProjectId) -> Result<()> {
+        self.project(id).await?;
         let engine = self.clone();
-        detached(async move {
-            engine.project(id).await?;
-            let ids = engine.inner.store.read(move |conn| attempts::ids_of_project(conn, id)).await?;
-            engine.refuse_live(&ids, "Project").await?;
-            engine.snapshot_all(&ids, "before its project was removed").await?;
-            let removed = engine.inner.store.write(move |tx| {
-                if busy(tx, &attempts::ids_of_project(tx.conn(), id)?)? {
-                    return Ok(false);
-                }
-                for task in tasks::ids_of_project(tx.conn(), id)? {
-                    remove_task(tx, task)?;
-                }
-                for attempt in attempts::ids_of_project(tx.conn(), id)? {
-                    remove_attempt(tx, attempt)?;
-                }
-                remove_project(tx, id)?;
-                Ok(true)
-            });
-            if !removed.await? {
-                return Err(still_running("Project"));
-            }
-            engine.trash_removed().await
-        })
-        .await
+        detached(async move { engine.remove(Doomed::Project(id)).await }).await
     }
 
-    async fn refuse_live(&self, ids: &[AttemptId], what: &'static str) -> Result<()> {
-        let ids = ids.to_vec();
-        let live = self.inner.store.read(move |conn| {
-            for id in ids {
-                if !runs::live_of_attempt(conn, id)?.is_empty() || starts::of_attempt(conn, id)? {
-                    return Ok(true);
-                }
+    async fn remove(&self, doomed: Doomed) -> Result<()> {
+        let looked = self.inner.store.read(move |conn| Ok((doomed.attempts(conn)?, doomed.is_busy(conn)?)));
+        let (attempts, busy) = looked.await?;
+        if busy {
+            return Err(doomed.still_running());
+        }
+        self.snapshot_all(&attempts, "before it was removed").await?;
+        let removed = self.inner.store.write(move |tx| {
+            // Somebody may have started something since.
+            if doomed.is_busy(tx.conn())? {
+                return Ok(false);
             }
-            Ok(false)
+            match doomed {
+                Doomed::Task(id) => remove_task(tx, id)?,
+                Doomed::Project(id) => remove_project(tx, id)?,
+            }
+            Ok(true)
         });
-        if live.await? { Err(still_running(what)) } else { Ok(()) }
+        if !removed.await? {
+            return Err(doomed.still_running());
+        }
+        self.trash_removed().await
     }
 
     /// Snapshots the files of attempts; a worktree that is gone already has nothing to lose.
@@ -130,19 +110,33 @@ impl Engine {
     }
 }
 
-fn still_running(what: &str) -> Error {
-    Error::conflict(format!(
-        "{what} has running execution processes. Please wait for them to complete or stop them first."
-    ))
-}
-
-fn busy(tx: &Tx<'_>, ids: &[AttemptId]) -> std::result::Result<bool, StoreError> {
-    for &id in ids {
-        if !runs::live_of_attempt(tx.conn(), id)?.is_empty() || starts::of_attempt(tx.conn(), id)? {
-            return Ok(true);
+impl Doomed {
+    fn attempts(self, conn: &Conn) -> std::result::Result<Vec<AttemptId>, StoreError> {
+        match self {
+            Doomed::Task(id) => attempts::ids_of_task(conn, id),
+            Doomed::Project(id) => attempts::ids_of_project(conn, id),
         }
     }
-    Ok(false)
+
+    /// Says whether something of it runs, or is about to.
+    fn is_busy(self, conn: &Conn) -> std::result::Result<bool, StoreError> {
+        for id in self.attempts(conn)? {
+            if !runs::live_of_attempt(conn, id)?.is_empty() || starts::of_attempt(conn, id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn still_running(self) -> Error {
+        let what = match self {
+            Doomed::Task(_) => "Task",
+            Doomed::Project(_) => "Project",
+        };
+        Error::conflict(format!(
+            "{what} has running execution processes. Please wait for them to complete or stop them first."
+        ))
+    }
 }
 
 fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreError> {
@@ -184,6 +178,12 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
 }
 
 fn remove_project(tx: &mut Tx<'_>, id: ProjectId) -> std::result::Result<(), StoreError> {
+    for task in tasks::ids_of_project(tx.conn(), id)? {
+        remove_task(tx, task)?;
+    }
+    for attempt in attempts::ids_of_project(tx.conn(), id)? {
+        remove_attempt(tx, attempt)?;
+    }
     removed::keep(tx.conn(), &Removed::plain("project", id), tx.now())?;
     projects::delete(tx.conn(), id)?;
     tx.changed(Noun::Project, id, Op::Remove, Some(id), None);

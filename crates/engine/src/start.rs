@@ -283,8 +283,8 @@ impl Engine {
     async fn try_undo(&self, intent: Intent) -> Result<()> {
         let dir = self.inner.paths.run(intent.run);
         let marker = intent.run.to_string();
-        let trash = self.inner.paths.trash();
-        blocking(move || abandon(&dir, &marker, &trash)).await??;
+        let abandoned = blocking(move || forge_process::abandon(&marker, &dir)).await?;
+        abandoned.map_err(|error| Error::internal(whole(&error)))?;
         if let What::Attempt { branch, base: Some(base), .. } = &intent.what {
             let (engine, worktree) = (self.clone(), intent.worktree.clone());
             let (repository, root) = (intent.repository.clone(), self.inner.paths.worktrees.clone());
@@ -347,17 +347,4 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Other(error)
     }
-}
-
-/// Makes sure that nothing runs in a run's directory and nothing can begin to, and removes it.
-pub(crate) fn abandon(dir: &std::path::Path, marker: &str, trash: &std::path::Path) -> Result<()> {
-    if !dir.exists() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(trash).map_err(io_error("create", trash))?;
-    let away = trash.join(format!("run-{marker}"));
-    // A shim that is only now starting finds no directory and ends; one that has started is swept.
-    std::fs::rename(dir, &away).map_err(io_error("move away", dir))?;
-    forge_process::sweep(marker, &away).map_err(|error| Error::internal(whole(&error)))?;
-    std::fs::remove_dir_all(&away).map_err(io_error("remove", &away))
 }

@@ -14,6 +14,7 @@
 //! | `ctl` | the control socket: input, notes, signals, stop |
 //! | `exit.json` | how it ended; written once, by rename, after the last byte of the log |
 
+mod abandon;
 mod binary;
 mod control;
 mod error;
@@ -35,6 +36,7 @@ mod sweep;
 mod watch;
 mod writer;
 
+pub use abandon::abandon;
 pub use binary::{install_binary, install_launcher};
 pub use control::Control;
 pub use error::{Error, Result};

@@ -39,6 +39,11 @@ pub(crate) struct ShimRecord {
 /// in the dead shim's session. Refused while a shim holds the run.
 pub fn sweep(run: &str, dir: &Path) -> Result<u32> {
     let _held = lock::shared(dir)?;
+    sweep_held(run, dir)
+}
+
+/// Does the same for a caller who holds the lock.
+pub(crate) fn sweep_held(run: &str, dir: &Path) -> Result<u32> {
     let record = shim_record(dir)?;
     let world = os::pid_world().map_err(|source| Error::io("identify", "/proc", source))?;
     let record = record.filter(|record| record.world == world);

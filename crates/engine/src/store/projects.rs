@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use forge_model::{Project, ProjectId, Time};
 
-use super::conn::{Conn, Error, Row, args};
+use super::conn::{Conn, Error, Row, Value, args};
 use super::statements;
 
 statements! {
@@ -16,7 +16,7 @@ statements! {
         commit_prompt, default_base_branch, created_at, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     UPDATE = "update projects set name = $2, path = $3, setup_script = $4, dev_script = $5, cleanup_script = $6,
-        copy_files = $7, commit_prompt = $8, default_base_branch = $9, updated_at = $10 where id = $1";
+        copy_files = $7, commit_prompt = $8, default_base_branch = $9, created_at = $10, updated_at = $11 where id = $1";
     DELETE = "delete from projects where id = $1";
     COUNT = "select count(*) from projects";
 }
@@ -33,45 +33,29 @@ pub(crate) fn one(conn: &Conn, id: ProjectId) -> Result<Option<Project>, Error> 
 
 /// Adds a project; a path that is taken is [`Error::Unique`].
 pub(crate) fn insert(conn: &Conn, p: &Project) -> Result<(), Error> {
-    let path = p.path.to_string_lossy().into_owned();
-    conn.execute(
-        INSERT,
-        args![
-            p.id,
-            &p.name,
-            path,
-            p.setup_script.clone(),
-            p.dev_script.clone(),
-            p.cleanup_script.clone(),
-            p.copy_files.clone(),
-            p.commit_prompt.clone(),
-            p.default_base_branch.clone(),
-            p.created_at,
-            p.updated_at,
-        ],
-    )?;
-    Ok(())
+    conn.execute(INSERT, &columns(p)).map(drop)
 }
 
-/// Writes a project over.
+/// Writes a project over; a path that is taken is [`Error::Unique`].
 pub(crate) fn update(conn: &Conn, p: &Project) -> Result<(), Error> {
-    let path = p.path.to_string_lossy().into_owned();
-    conn.execute(
-        UPDATE,
-        args![
-            p.id,
-            &p.name,
-            path,
-            p.setup_script.clone(),
-            p.dev_script.clone(),
-            p.cleanup_script.clone(),
-            p.copy_files.clone(),
-            p.commit_prompt.clone(),
-            p.default_base_branch.clone(),
-            p.updated_at,
-        ],
-    )?;
-    Ok(())
+    conn.execute(UPDATE, &columns(p)).map(drop)
+}
+
+/// A project's columns, in the order of both statements.
+fn columns(p: &Project) -> [Value; 11] {
+    [
+        p.id.into(),
+        (&p.name).into(),
+        p.path.to_string_lossy().into_owned().into(),
+        p.setup_script.clone().into(),
+        p.dev_script.clone().into(),
+        p.cleanup_script.clone().into(),
+        p.copy_files.clone().into(),
+        p.commit_prompt.clone().into(),
+        p.default_base_branch.clone().into(),
+        p.created_at.into(),
+        p.updated_at.into(),
+    ]
 }
 
 /// Deletes a project's row.

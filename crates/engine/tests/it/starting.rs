@@ -168,3 +168,31 @@ fn an_agent_finds_the_token_of_its_attempt_and_nothing_of_the_servers_git() {
     assert!(output.contains(&format!("token of {id}\\n0")), "{output}");
     assert!(output.contains(&format!("in {id}")), "{output}");
 }
+
+#[test]
+fn a_task_removed_while_an_attempt_at_it_starts_leaves_nothing_behind() {
+    let world = World::with_seam("start.spawned=hold:DIR/go");
+    let new = forge_engine::NewTask {
+        project: world.project,
+        title: "short-lived".into(),
+        description: Some("hang".into()),
+        parent: None,
+    };
+    let task = world.run(world.engine().create_task(new)).unwrap().task.id;
+    let attempt = forge_engine::NewAttempt {
+        task,
+        profile: ProfileId::new("SCRIPTED", None).unwrap(),
+        base_branch: None,
+        use_worktree: true,
+    };
+    let engine = world.engine().clone();
+    let start = world.spawn(async move { engine.start_attempt(attempt, None).await });
+    let reached = world.dir.path().join("go.reached");
+    eventually("the process is there", || reached.exists().then_some(()));
+    world.run(world.engine().delete_task(task)).unwrap();
+    std::fs::write(world.dir.path().join("go"), "").unwrap();
+    let error = world.run(start).unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert_eq!(world.made(), (vec![], vec![]));
+    assert_eq!(std::fs::read_dir(world.home.join("runs")).unwrap().count(), 0);
+}

@@ -1,6 +1,6 @@
 //! A shim that is killed: what is gone with it, what is kept, what is cleaned up.
 
-use forge_process::{Control, Error, Liveness, Stream, Watcher, liveness, recover, sweep};
+use forge_process::{Control, Error, Liveness, Stream, Watcher, abandon, liveness, recover, sweep};
 use std::sync::mpsc::channel;
 
 use crate::stage::{PATIENCE, Stage, eventually, is_running, kill, records};
@@ -93,4 +93,32 @@ fn a_follower_is_woken_when_the_shim_is_killed() {
     spawned.reap();
     woken.recv_timeout(PATIENCE).unwrap();
     eventually("the news", || (liveness(&stage.dir).unwrap() == Liveness::Gone).then_some(()));
+}
+
+#[test]
+fn an_abandoned_run_is_ended_whatever_state_it_is_in() {
+    // Running, with a child that has left its session and its environment behind.
+    let running = Stage::new();
+    let escaped = running.file("escaped").display().to_string();
+    let script =
+        format!("setsid -f env -i /bin/sh -c 'echo $$ > {escaped}; exec /bin/sleep 600'; exec sleep 600");
+    let spawned = running.start(&running.sh(&script));
+    let (agent, escaped) = (spawned.agent_pid, running.pid("escaped"));
+    abandon(&running.run, &running.dir).unwrap();
+    assert!(!running.dir.exists() && !is_running(agent) && !is_running(escaped));
+    spawned.reap();
+
+    // Killed together with its shim.
+    let lost = Stage::new();
+    let script =
+        format!("sh -c 'echo $$ > {}; exec sleep 600' & exec sleep 600", lost.file("child").display());
+    let spawned = lost.start(&lost.sh(&script));
+    let child = lost.pid("child");
+    kill(spawned.shim_pid);
+    spawned.reap();
+    abandon(&lost.run, &lost.dir).unwrap();
+    assert!(!lost.dir.exists() && !is_running(child));
+
+    // Never there at all.
+    abandon("nobody", &lost.file("nowhere")).unwrap();
 }
