@@ -27,7 +27,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Globals {
-    /// Print JSON: the objects of the API, one a line
+    /// Print JSON, one value a line: the objects of the API
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Talk to the server at this URL

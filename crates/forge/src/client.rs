@@ -276,6 +276,10 @@ fn refusal(mut response: Response<Body>) -> Failure {
     };
     let answer: Value = response.body_mut().read_json().unwrap_or_default();
     let message = match message_of(&answer) {
+        // The server speaks of bodies; a person here knows of prompts.
+        _ if status == 413 => "that is more text than the server takes at once; put it into a file of the \
+                               repository, and name the file in the prompt"
+            .to_string(),
         message if message.is_empty() => format!("the server answered {status}"),
         message => message,
     };

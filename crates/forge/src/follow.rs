@@ -34,6 +34,8 @@ pub(crate) enum Happened {
     Back,
     /// A person typed a line.
     Typed(String),
+    /// A person will type no more, as after Ctrl-D.
+    TypedAll,
     /// Ctrl-C.
     Interrupted,
     /// There is no going on.
@@ -82,6 +84,7 @@ pub(crate) fn follow(client: &Client, output: &Output, attempt: &str, wishes: Wi
         shown_asks: BTreeSet::new(),
         open_asks: Vec::new(),
         types: false,
+        typed_all: false,
         unsure: false,
         latest: None,
     };
@@ -103,6 +106,8 @@ struct Follower<'a> {
     open_asks: Vec<Ask>,
     /// The thread that reads what a person types runs.
     types: bool,
+    /// It has ended, so asks are answered elsewhere.
+    typed_all: bool,
     /// The last look failed, so another must follow without an event.
     unsure: bool,
     latest: Option<(Value, Attempt)>,
@@ -119,12 +124,15 @@ impl Follower<'_> {
                 Ok(Happened::Look) | Err(RecvTimeoutError::Timeout) => self.look()?,
                 Ok(Happened::Printed(chunks)) => self.print(chunks)?,
                 Ok(Happened::LogOver) => self.log_over()?,
-                Ok(Happened::Away) => self.output.remark("server is away, waiting…"),
+                Ok(Happened::Away) => {
+                    self.output.remark("server is away, waiting… (`forge serve` starts it)");
+                }
                 Ok(Happened::Back) => {
                     self.client.relocate();
                     self.output.remark("server is back");
                 }
                 Ok(Happened::Typed(line)) => self.typed(&line)?,
+                Ok(Happened::TypedAll) => self.typed_all(),
                 Ok(Happened::Interrupted) => return Err(self.interrupted()),
                 Ok(Happened::Failed(failure)) => return Err(failure),
                 // This struct holds a sender, so the channel never closes.
@@ -244,27 +252,30 @@ impl Follower<'_> {
             if !self.shown_asks.insert(ask.approval_id.clone()) {
                 continue;
             }
-            let (id, question) = (wire::short_id(self.id), ask.question());
-            self.output.remark(format_args!("? {question}"));
-            match (self.may_type(), ask.is_permission()) {
-                (true, true) => self.output.remark("  type y to allow it, or n and a reason to refuse it:"),
-                (true, false) => self.output.remark("  type your answer:"),
-                (false, true) => {
-                    self.output.remark(format_args!(
-                        "  allow it with `forge answer {id}`, refuse it with `forge answer --deny {id} \"REASON\"`"
-                    ));
-                }
-                (false, false) => {
-                    self.output.remark(format_args!("  answer with `forge answer {id} \"TEXT\"`"));
-                }
-            }
+            self.output.remark(format_args!("? {}", ask.question()));
+            self.say_how_to_answer(&ask);
             self.read_typing();
         }
         Ok(())
     }
 
+    fn say_how_to_answer(&self, ask: &Ask) {
+        let id = wire::short_id(self.id);
+        match (self.may_type(), ask.is_permission()) {
+            (true, true) => self.output.remark("  type y to allow it, or n and a reason to refuse it:"),
+            (true, false) => self.output.remark("  type your answer:"),
+            (false, true) => self.output.remark(format_args!(
+                "  allow it with `forge answer {id}`, refuse it with `forge answer --deny {id} \"REASON\"`"
+            )),
+            (false, false) => self.output.remark(format_args!("  answer with `forge answer {id} \"TEXT\"`")),
+        }
+    }
+
     fn may_type(&self) -> bool {
-        self.wishes.answer_here && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        self.wishes.answer_here
+            && !self.typed_all
+            && std::io::stdin().is_terminal()
+            && std::io::stderr().is_terminal()
     }
 
     /// Begins to read what a person types, once there is something to answer.
@@ -280,7 +291,16 @@ impl Follower<'_> {
                     return;
                 }
             }
+            // Nobody listens once the command has ended.
+            let _ = tell.send(Happened::TypedAll);
         });
+    }
+
+    fn typed_all(&mut self) {
+        self.typed_all = true;
+        for ask in &self.open_asks {
+            self.say_how_to_answer(ask);
+        }
     }
 
     fn typed(&mut self, line: &str) -> Result<()> {
@@ -293,7 +313,10 @@ impl Follower<'_> {
         };
         let body = match answer_from(&ask, line) {
             Some(body) => body,
-            None => return Ok(()),
+            None => {
+                self.say_how_to_answer(&ask);
+                return Ok(());
+            }
         };
         match self.client.post(&format!("/api/approvals/{}/respond", ask.approval_id), Some(&body)) {
             Ok(_) => self.open_asks.retain(|open| open.approval_id != ask.approval_id),
@@ -326,6 +349,8 @@ pub(crate) fn ending(attempt: &Attempt) -> String {
     let id = attempt.short();
     match (attempt.state.as_str(), &attempt.reason) {
         ("finished", _) => format!("{id} finished; its work is on {}", attempt.branch),
+        // Why it is stopped is that somebody stopped it.
+        ("stopped", _) => format!("{id} is stopped; its work is on {}", attempt.branch),
         (state, Some(reason)) => format!("{id} is {state}: {}", crate::output::printable(reason)),
         (state, None) => format!("{id} is {state}"),
     }

@@ -29,7 +29,10 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
         return Ok(Exit::Ok);
     }
     if attempts.is_empty() {
-        output.remark("there is no attempt yet; begin one with `forge run \"PROMPT\"`");
+        output.remark(match args.running {
+            true => "no agent runs; `forge list` shows all attempts",
+            false => "there is no attempt yet; begin one with `forge run \"PROMPT\"`",
+        });
         return Ok(Exit::Ok);
     }
     for (attempt, _) in &attempts {
