@@ -25,6 +25,7 @@ mod port_file;
 mod private_file;
 mod prompt;
 mod render;
+mod repository;
 mod scripted;
 mod serve;
 mod server_file;

@@ -10,6 +10,7 @@ use crate::client::Client;
 use crate::exit::{Exit, Failure, Result};
 use crate::follow::{self, Wishes};
 use crate::output::Output;
+use crate::repository::{self, Repository};
 use crate::wire::{self, Attempt};
 use crate::{autostart, prompt};
 
@@ -43,16 +44,20 @@ pub(crate) struct Args {
 pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
     let profile: ProfileId =
         args.agent.parse().map_err(|error| Failure::invalid(format!("--agent: {error}")))?;
-    let repository = repository(&args.project)?;
+    let repository = repository::find(&args.project)?;
+    let base = match &args.base {
+        Some(base) => Some(base.clone()),
+        None => repository.checked_out()?,
+    };
     let prompt = prompt::read(&args.prompt)?;
     let mut client = autostart::connect(globals, output)?;
-    let project = project(&client, &repository)?;
+    let project = project(&client, &repository, base.is_some())?;
     let (title, description) = prompt::title_and_description(&prompt);
     let mut body = json!({
         "task": {"project_id": project, "title": title, "description": description},
         "executor_profile_id": profile,
     });
-    if let Some(base) = &args.base {
+    if let Some(base) = base {
         body["base_branch"] = json!(base);
     }
     let mut started = client.post_once("/api/tasks/create-and-start", &body)?;
@@ -83,32 +88,24 @@ fn beginning(attempt: &Attempt) -> String {
     }
 }
 
-/// Finds the top of the repository that holds a directory.
-fn repository(directory: &Path) -> Result<PathBuf> {
-    let shown = directory.display();
-    let start = directory
-        .canonicalize()
-        .map_err(|error| Failure::invalid(format!("could not open the directory {shown}: {error}")))?;
-    let top = start.ancestors().find(|above| above.join(".git").exists());
-    top.map(Path::to_path_buf).ok_or_else(|| {
-        let start = start.display();
-        Failure::invalid(format!(
-            "{start} is not in a git repository; make one with `git init`, or name one with --project"
-        ))
-    })
-}
-
-/// Returns the id of the project for a repository, and registers it first when it is new.
-fn project(client: &Client, repository: &Path) -> Result<Value> {
-    if let Some(id) = known_project(client, repository)? {
+/// Returns the id of the project for a repository, and registers it first when it is new. A linked worktree of a
+/// known project belongs to that project once its own branch is named as the one to start from.
+fn project(client: &Client, repository: &Repository, has_base: bool) -> Result<Value> {
+    let top = &repository.top;
+    if let Some(id) = known_project(client, top)? {
         return Ok(id);
     }
-    let name = repository.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy());
-    let body = json!({"name": name, "git_repo_path": repository, "use_existing_repo": true});
+    if let (Some(main), true) = (&repository.main, has_base)
+        && let Some(id) = known_project(client, main)?
+    {
+        return Ok(id);
+    }
+    let name = top.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy());
+    let body = json!({"name": name, "git_repo_path": top, "use_existing_repo": true});
     match client.post("/api/projects", Some(&body)) {
         Ok(mut made) => Ok(made["id"].take()),
         // Another command may have registered it in the meantime.
-        Err(trouble) => known_project(client, repository)?.ok_or_else(|| Failure::from(trouble)),
+        Err(trouble) => known_project(client, top)?.ok_or_else(|| Failure::from(trouble)),
     }
 }
 

@@ -59,6 +59,66 @@ fn a_second_run_uses_the_project_of_the_first_also_from_below() {
 }
 
 #[test]
+fn a_run_in_the_worktree_of_an_attempt_goes_on_from_its_branch_in_the_same_project() {
+    let world = World::new();
+    let _server = world.serve();
+    assert_eq!(world.run(&["run", "--agent", "SCRIPTED", "edit one.txt 1"]).code, Some(0));
+    let first = world.json(&["list"])[0].clone();
+    let worktree = first["worktree_path"].as_str().unwrap();
+    let ended = world.run(&["run", "--agent", "SCRIPTED", "--project", worktree, "edit two.txt 2"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let second = world.json(&["list"])[0].clone();
+    assert_eq!(second["target_branch"], first["branch"]);
+    assert_eq!(second["project_id"], first["project_id"]);
+    assert_eq!(world.json(&["status"])["projects"], 1);
+}
+
+#[test]
+fn a_run_without_a_branch_checked_out_needs_one_named() {
+    let world = World::new();
+    let _server = world.serve();
+    let branch = world.git(&["branch", "--show-current"]).trim().to_string();
+    world.git(&["checkout", "--quiet", "--detach"]);
+    let ended = world.run(&["run", "--agent", "SCRIPTED", "say hi"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("name the branch to start from with --base"), "{ended:?}");
+    let ended = world.run(&["run", "--agent", "SCRIPTED", "--base", &branch, "say hi"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn a_bare_repository_is_called_one() {
+    let world = World::new();
+    world.git(&["clone", "--quiet", "--bare", ".", "bare.git"]);
+    let bare = world.path("bare.git");
+    std::fs::rename(world.repository().join("bare.git"), &bare).unwrap();
+    let ended = world.run(&["run", "--project", bare.to_str().unwrap(), "say hi"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("bare.git is a bare repository"), "{ended:?}");
+}
+
+#[test]
+fn a_list_of_what_runs_does_not_say_that_there_is_nothing_else() {
+    let world = World::new();
+    let _server = world.serve();
+    assert!(world.run(&["list", "--running"]).stderr.contains("no agent runs"));
+    assert!(world.run(&["list"]).stderr.contains("there is no attempt yet"));
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_answered_with_what_to_do() {
+    let world = World::new();
+    let _server = world.serve();
+    let mut command = world.forge(&["run", "--agent", "SCRIPTED", "-"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut run = Running::start(command);
+    run.type_line(&format!("say {}", "x".repeat(3 << 20)));
+    let ended = run.end();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("put it into a file"), "{ended:?}");
+}
+
+#[test]
 fn a_run_starts_from_the_branch_that_was_named() {
     let world = World::new();
     let _server = world.serve();
@@ -187,7 +247,9 @@ fn waiting_returns_what_became_of_the_attempt() {
     let stopped = world.attempt("hang");
     let waiting = world.start(&["wait", &stopped]);
     world.run(&["stop", &stopped]);
-    assert_eq!(waiting.end().code, Some(6));
+    let waited = waiting.end();
+    assert_eq!(waited.code, Some(6), "{waited:?}");
+    assert!(waited.stdout.contains(" is stopped; its work is on forge/"), "{waited:?}");
     let again = world.run(&["stop", &stopped]);
     assert_eq!(again.code, Some(0), "{again:?}");
     assert!(again.stdout.contains("was stopped already"), "{again:?}");
@@ -234,6 +296,26 @@ fn a_person_at_a_terminal_types_the_answer_where_the_question_is() {
     let ended = run.wait_open();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains(" finished; its work is on forge/"), "{ended:?}");
+}
+
+#[test]
+fn a_person_who_types_no_more_is_told_how_else_to_answer() {
+    let world = World::new();
+    let _server = world.serve();
+    let line = format!("{} run --agent SCRIPTED 'ask Which colour?'", env!("CARGO_BIN_EXE_forge"));
+    let mut command = world.program("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut run = Running::start(command);
+    run.line_with("type your answer:");
+    run.type_line("");
+    run.line_with("type your answer:");
+    run.type_line("\u{4}");
+    run.line_with("answer with `forge answer ");
+    let id = world.json(&["list"])[0]["id"].as_str().unwrap().to_string();
+    assert_eq!(world.run(&["answer", &id, "green"]).code, Some(0));
+    let ended = run.wait_open();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
 #[test]
