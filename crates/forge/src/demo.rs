@@ -14,7 +14,9 @@ use tracing::{info, warn};
 /// Makes the demo. Failing to is a pity, not a reason to stop serving.
 pub(crate) async fn show(engine: Engine) {
     match make(&engine).await {
-        Ok(0) => info!("the demo is there already"),
+        Ok(0) => info!(
+            "the demo is there already, as it was left; for a fresh one name an empty directory with --data"
+        ),
         Ok(count) => info!("the demo is there: {count} attempts were started"),
         Err(error) => warn!("the demo could not be made: {error:#}"),
     }
