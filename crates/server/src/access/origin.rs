@@ -2,6 +2,8 @@
 //!
 //! A page on another port of this machine is another site too: it may belong to another user.
 
+use std::net::IpAddr;
+
 use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 
@@ -14,8 +16,7 @@ pub(super) fn check(request: &Request, host: &str, port: u16, names: &[String]) 
     for origin in headers.get_all(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        // Behind a proxy the page's own origin is a configured name while the `Host` is ours.
-        if !from.is_some_and(|from| from == host || is_configured(from, port, names)) {
+        if !from.is_some_and(|from| from == host || is_proxied(from, port, names)) {
             return Err(foreign());
         }
     }
@@ -26,6 +27,13 @@ pub(super) fn check(request: &Request, host: &str, port: u16, names: &[String]) 
         }
     }
     Ok(())
+}
+
+/// Says whether a page's origin is a configured name: behind a proxy it is, while the `Host` is ours. A bare
+/// address is no such name: it means what listens on port 80 there, which may be another user's.
+fn is_proxied(from: &str, port: u16, names: &[String]) -> bool {
+    let is_bare_address = from.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    !is_bare_address && is_configured(from, port, names)
 }
 
 /// Says whether a person followed a link to the page. The answer holds nothing of theirs, cannot be framed,

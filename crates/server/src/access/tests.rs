@@ -33,7 +33,7 @@ async fn server(require_token: bool) -> Server {
 async fn server_on(host: &str, require_token: bool) -> Server {
     let listener = tokio::net::TcpListener::bind((host, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let names = vec!["forge.lan".to_string(), "Forge.example:8443".to_string()];
+    let names = ["forge.lan", "Forge.example:8443", "192.0.2.7", "[2001:db8::7]"].map(String::from).to_vec();
     let file = Path::new("/home/ada/token").to_path_buf();
     let access = Access::new(address.port(), names, TOKEN.to_string(), file, require_token);
     let inside = Router::new().fallback(|request: Request| async move {
@@ -113,6 +113,11 @@ async fn a_page_of_another_site_is_refused() {
         ("Origin: http://127.0.0.1:PORT\r\n", 403),
         ("Origin: http://localhost\r\n", 403),
         ("Origin: http://localhost:3000\r\n", 403),
+        ("Origin: http://192.0.2.7:PORT\r\n", 200),
+        ("Origin: http://192.0.2.7\r\n", 403),
+        ("Origin: http://192.0.2.7:3000\r\n", 403),
+        ("Origin: http://[2001:db8::7]:PORT\r\n", 200),
+        ("Origin: https://[2001:db8::7]\r\n", 403),
         ("Origin: http://evil.example\r\n", 403),
         ("Origin: null\r\n", 403),
         ("Origin: \r\n", 403),
