@@ -109,6 +109,15 @@ impl Fields {
         read.map_err(|error| self.refuse(name, &format!("must name an agent: {error}")))
     }
 
+    /// Returns a variant by itself; absent, null and blank are none. Whether the agent has it, the engine says.
+    pub(crate) fn variant(&self, name: Name) -> Result<Option<String>, Problem> {
+        let variant = self.filled_text(name)?;
+        match ProfileId::new("AGENT", variant.as_deref()) {
+            Ok(_) => Ok(variant),
+            Err(_) => Err(self.refuse(name, "must be the name of a variant, as PLAN")),
+        }
+    }
+
     /// Says whether the key is there under any of its names, null or not.
     pub(crate) fn has(&self, name: Name) -> bool {
         self.map.contains_key(name.name) || name.older.iter().any(|older| self.map.contains_key(*older))

@@ -130,6 +130,6 @@ impl TryFrom<Fields> for FollowUp {
     type Error = Problem;
 
     fn try_from(fields: Fields) -> Result<Self, Problem> {
-        Ok(FollowUp { prompt: fields.text(names::PROMPT)?, variant: fields.filled_text(names::VARIANT)? })
+        Ok(FollowUp { prompt: fields.text(names::PROMPT)?, variant: fields.variant(names::VARIANT)? })
     }
 }

@@ -111,6 +111,8 @@ async fn a_follow_up_says_how_it_was_delivered() {
     assert_eq!(run["executor_action"]["typ"]["type"], "CodingAgentFollowUpRequest");
     world.wait_for(attempt, "finished");
     assert!(world.post(&path, &json!({})).refusal(422).starts_with("`prompt`"));
+    let odd = json!({"prompt": "say more", "variant": "no such"});
+    assert!(world.post(&path, &odd).refusal(422).starts_with("`variant`"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
