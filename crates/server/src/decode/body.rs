@@ -1,5 +1,7 @@
 //! A JSON body, and the idempotency key that may come with it.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -17,6 +19,9 @@ const LIMIT: usize = 2 * 1024 * 1024;
 /// How much of a body that is too large is read and dropped, so that a caller who writes first and reads
 /// later gets to read the refusal instead of a broken pipe.
 const DRAINED: usize = 64 * 1024 * 1024;
+
+/// How long a body may take to arrive. One that never does would be held for as long as its connection.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The body of a call that starts a process, and the key under which it may be repeated.
 #[derive(Debug)]
@@ -60,6 +65,17 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 async fn read(body: Body) -> Result<Vec<u8>, Problem> {
+    read_within(PATIENCE, body).await
+}
+
+async fn read_within(patience: Duration, body: Body) -> Result<Vec<u8>, Problem> {
+    tokio::time::timeout(patience, collect(body)).await.unwrap_or_else(|_| {
+        let message = format!("the body did not arrive within {} s", patience.as_secs());
+        Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
+    })
+}
+
+async fn collect(body: Body) -> Result<Vec<u8>, Problem> {
     let mut frames = body.into_data_stream();
     let (mut kept, mut seen) = (Vec::new(), 0);
     while let Some(frame) = frames.next().await {
@@ -105,7 +121,7 @@ fn fingerprint(call: &str, body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use axum::Router;
-    use axum::response::Response;
+    use axum::response::{IntoResponse, Response};
     use axum::routing::post;
     use tower::ServiceExt;
 
@@ -166,6 +182,14 @@ mod tests {
         let (status, answer) = ask(json("/fields", body(LIMIT))).await;
         assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{answer}");
         assert!(answer.contains("2 MB"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_ends_is_given_up() {
+        let first = futures_util::stream::once(async { Ok::<_, std::io::Error>("{") });
+        let body = Body::from_stream(first.chain(futures_util::stream::pending()));
+        let problem = read_within(Duration::from_millis(10), body).await.unwrap_err();
+        assert_eq!(problem.into_response().status(), StatusCode::REQUEST_TIMEOUT);
     }
 
     #[tokio::test]
