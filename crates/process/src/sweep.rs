@@ -117,10 +117,8 @@ pub(crate) fn marked(marker: &str) -> io::Result<Vec<Process>> {
 fn shim_record(dir: &Path) -> Result<Option<ShimRecord>> {
     let path = dir.join(SHIM);
     match fs::read(&path) {
-        Ok(bytes) => {
-            let record = serde_json::from_slice(&bytes);
-            record.map(Some).map_err(|source| Error::Malformed { path, source })
-        }
+        // A power cut may leave it empty: nothing it spoke of has outlived that, and the run must still end.
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::io("read", path, source)),
     }

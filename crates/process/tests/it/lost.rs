@@ -49,6 +49,19 @@ fn a_killed_shim_takes_the_agent_along_and_what_it_left_is_swept() {
 }
 
 #[test]
+fn a_run_whose_pids_were_lost_in_a_power_cut_can_still_be_ended() {
+    let stage = Stage::new();
+    let spawned = stage.start(&stage.spec(&["sleep", "600"]));
+    kill(spawned.shim_pid);
+    spawned.reap();
+    eventually("the death of the shim", || (liveness(&stage.dir).unwrap() == Liveness::Gone).then_some(()));
+    std::fs::write(stage.dir.join("shim.json"), "").unwrap();
+    sweep(&stage.run, &stage.dir).unwrap();
+    abandon(&stage.run, &stage.dir).unwrap();
+    assert!(!stage.dir.exists());
+}
+
+#[test]
 fn a_sweep_spares_the_processes_of_other_runs() {
     let lost = Stage::new();
     let other = Stage::new();
