@@ -29,7 +29,9 @@ mod seam;
 mod start;
 mod stop;
 mod store;
+mod tags;
 mod tasks;
+mod templates;
 mod views;
 
 use std::collections::HashMap;
@@ -47,7 +49,9 @@ pub use open::{AgentEnvironment, Options};
 pub use projects::{Branch, NewProject, ProjectChange};
 pub use seam::Seam;
 pub use start::{NewAttempt, StartTask, Started};
+pub use tags::{NewTag, TagChange};
 pub use tasks::{NewTask, TaskChange};
+pub use templates::{NewTemplate, TemplateChange, TemplatesOf};
 pub use views::{AttemptView, Overview, TaskView};
 
 use drive::Handle;

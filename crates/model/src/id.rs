@@ -77,6 +77,10 @@ ids! {
     RunId
     /// Names an ask.
     AskId
+    /// Names a tag.
+    TagId
+    /// Names a template.
+    TemplateId
 }
 
 #[cfg(test)]

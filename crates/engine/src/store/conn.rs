@@ -289,6 +289,8 @@ value_from_display!(
     forge_model::AttemptId,
     forge_model::RunId,
     forge_model::AskId,
+    forge_model::TagId,
+    forge_model::TemplateId,
     forge_model::TaskStatus,
     forge_model::AttemptState,
     forge_model::RunState,

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use super::conn::{Conn, Error};
 
 /// Every migration, in order. The position in this list plus one is the schema's version.
-const MIGRATIONS: &[(&str, &str)] = &[("initial", include_str!("../../migrations/0001_initial.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("initial", include_str!("../../migrations/0001_initial.sql")),
+    ("tags", include_str!("../../migrations/0002_tags.sql")),
+];
 
 /// Why a database could not be brought to the newest schema.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +98,7 @@ mod tests {
         let path = dir.path().join("forge.db");
         let conn = Conn::writer(&path).unwrap();
         migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
-        let known = [(1, "c35b2ea87cdb656e")];
+        let known = [(1, "c35b2ea87cdb656e"), (2, "d25726a3e2dedcae")];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);
     }

@@ -17,7 +17,9 @@ pub(crate) mod removed;
 pub(crate) mod runs;
 pub(crate) mod snapshots;
 pub(crate) mod starts;
+pub(crate) mod tags;
 pub(crate) mod tasks;
+pub(crate) mod templates;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -154,7 +156,9 @@ mod tests {
                     runs::STATEMENTS,
                     snapshots::STATEMENTS,
                     starts::STATEMENTS,
+                    tags::STATEMENTS,
                     tasks::STATEMENTS,
+                    templates::STATEMENTS,
                 ];
                 for sql in all.concat() {
                     conn.prepare(sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));

@@ -11,6 +11,7 @@ statements! {
     WORKTREES = "select worktree, repository from removed where worktree is not null and repository is not null";
     TRASHED = "update removed set worktree = null where worktree = $1";
     PROJECT_ROW = "select * from projects where id = $1";
+    TEMPLATE_ROWS = "select * from templates where project_id = $1";
     TASK_ROW = "select * from tasks where id = $1";
     ATTEMPT_ROW = "select * from attempts where id = $1";
     RUN_ROWS = "select * from runs where attempt_id = $1";
@@ -20,7 +21,7 @@ statements! {
 }
 
 /// Which rows belong to something that is removed, by table.
-const OF_PROJECT: &[(&str, &str)] = &[("projects", PROJECT_ROW)];
+const OF_PROJECT: &[(&str, &str)] = &[("projects", PROJECT_ROW), ("templates", TEMPLATE_ROWS)];
 const OF_TASK: &[(&str, &str)] = &[("tasks", TASK_ROW)];
 const OF_ATTEMPT: &[(&str, &str)] = &[
     ("attempts", ATTEMPT_ROW),

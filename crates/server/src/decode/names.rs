@@ -56,4 +56,12 @@ pub(crate) const APPROVED: Name = name("approved", SHORT);
 pub(crate) const REASON: Name = renamed("reason", &["comment"], UNBOUNDED);
 pub(crate) const TEXT: Name = renamed("text", &["answer"], UNBOUNDED);
 
+pub(crate) const TAG_NAME: Name = name("tag_name", SHORT);
+pub(crate) const CONTENT: Name = name("content", UNBOUNDED);
+
+pub(crate) const TEMPLATE_NAME: Name = renamed("template_name", &["name"], SHORT);
+pub(crate) const TEMPLATE_TITLE: Name = renamed("title", &["name"], SHORT);
+pub(crate) const TEMPLATE_PROJECT_ID: Name = renamed("project_id", &["projectId"], SHORT);
+pub(crate) const TASK_TEMPLATE: Name = name("task_template", UNBOUNDED);
+
 pub(crate) const TOKEN: Name = name("token", SHORT);

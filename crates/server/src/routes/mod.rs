@@ -7,7 +7,9 @@ mod health;
 mod processes;
 mod projects;
 mod session;
+mod tags;
 mod tasks;
+mod templates;
 
 use axum::Router;
 
@@ -21,6 +23,8 @@ pub(crate) fn all() -> Router<App> {
         .merge(projects::router())
         .merge(tasks::router())
         .merge(attempts::router())
+        .merge(tags::router())
+        .merge(templates::router())
         .merge(processes::router())
         .merge(approvals::router())
         .merge(events::router())

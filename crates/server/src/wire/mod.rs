@@ -8,7 +8,9 @@ mod branch;
 mod patch;
 mod process;
 mod project;
+mod tag;
 mod task;
+mod template;
 
 pub(crate) use approval::{Approval, Responded};
 pub(crate) use attempt::{StartedTask, TaskAttempt, start_task};
@@ -16,7 +18,9 @@ pub(crate) use branch::GitBranch;
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::Project;
+pub(crate) use tag::Tag;
 pub(crate) use task::{Task, TaskWithAttemptStatus, new_task};
+pub(crate) use template::TaskTemplate;
 
 /// Encodes a list.
 pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {

@@ -10,5 +10,6 @@ mod events;
 mod page;
 mod projects;
 mod raw_logs;
+mod tags;
 mod tasks;
 mod world;
