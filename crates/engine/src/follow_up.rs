@@ -137,7 +137,7 @@ impl Engine {
     }
 
     async fn try_start_again(&self, intent: &mut Intent) -> Result<Run> {
-        self.check_agent(&intent.profile)?;
+        self.check_agent(&intent.profile).await?;
         self.check_room(&intent.worktree)?;
         let (engine, repository) = (self.clone(), intent.repository.clone());
         let worktree = intent.worktree.clone();

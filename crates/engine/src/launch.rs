@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use forge_agents::{Agent, Program, Turn};
 use forge_model::{ProfileId, Run};
 use forge_process::{Launcher, Spawned, Spec};
+use serde_json::Value;
 
 use crate::background::blocking;
 use crate::error::whole;
@@ -35,14 +36,17 @@ impl Engine {
         let attempt = run.attempt;
         let view = self.inner.store.read(move |conn| attempts::one(conn, attempt)).await?;
         let worktree = view.map(|view| view.attempt.worktree).unwrap_or_default();
-        Ok(turn_in(run, &worktree))
+        // A run that is there is looked after whatever became of its profile since. What its agent was told is in
+        // the log already; only an `append_prompt` that changed meanwhile counts for what it is told from now on.
+        let settings = self.settings(&run.profile).await.unwrap_or_default();
+        Ok(turn_in(run, settings, &worktree))
     }
 
     /// Starts the process of a run and returns when it is there, or says why it is not.
     pub(crate) async fn launch(&self, run: &Run, worktree: &Path) -> Result<Spawned> {
         let shim = self.shim().await?;
         let agent = agent(&run.profile)?;
-        let turn = turn_in(run, worktree);
+        let turn = turn_in(run, self.settings(&run.profile).await?, worktree);
         let command = agent.command(&turn);
         // What the conversation begins with travels with the process: it is heard whatever becomes of us.
         let (_, first) = Fold::begin(agent.conversation(&turn));
@@ -88,15 +92,16 @@ impl Engine {
     }
 
     /// Says at once, before anything is made, whether an agent can be started at all.
-    pub(crate) fn check_agent(&self, profile: &ProfileId) -> Result<()> {
+    pub(crate) async fn check_agent(&self, profile: &ProfileId) -> Result<()> {
+        let agent = agent(profile)?;
         let turn = Turn {
             prompt: String::new(),
             session: None,
             variant: profile.variant.clone(),
-            settings: serde_json::Value::Null,
+            settings: self.settings(profile).await?,
             worktree: String::new(),
         };
-        match agent(profile)?.command(&turn).program {
+        match agent.command(&turn).program {
             Program::Named { name, install } => {
                 find(name, install, &std::env::var_os("PATH").unwrap_or_default()).map(drop)
             }
@@ -117,12 +122,12 @@ impl Engine {
     }
 }
 
-fn turn_in(run: &Run, worktree: &Path) -> Turn {
+fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     Turn {
         prompt: run.prompt.clone(),
         session: run.resumed_session.clone(),
         variant: run.profile.variant.clone(),
-        settings: serde_json::Value::Null,
+        settings,
         worktree: worktree.to_string_lossy().into_owned(),
     }
 }

@@ -7,12 +7,14 @@ mod asks;
 mod attempts;
 mod background;
 mod clean;
+mod config;
 mod drive;
 mod error;
 mod events;
 mod finish;
 mod fold;
 mod follow_up;
+mod info;
 mod input;
 mod intent;
 mod launch;
@@ -22,10 +24,13 @@ mod once;
 mod open;
 mod orphans;
 mod paths;
+mod private_file;
+mod profiles;
 mod projects;
 mod reconcile;
 mod remove;
 mod seam;
+mod shape;
 mod start;
 mod stop;
 mod store;
@@ -40,12 +45,15 @@ use std::sync::{Arc, Mutex};
 
 use forge_model::RunId;
 
+pub use config::ConfigChange;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
+pub use info::{Info, Machine};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use once::Key;
 pub use open::{AgentEnvironment, Options};
+pub use profiles::{NewProfiles, ProfilesFile};
 pub use projects::{Branch, NewProject, ProjectChange};
 pub use seam::Seam;
 pub use start::{NewAttempt, StartTask, Started};
@@ -85,6 +93,8 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    /// Held while a file that people edit too is read, changed and written.
+    files: Mutex<()>,
     /// Held for the life of the engine: nobody else writes to this data directory.
     _lock: std::fs::File,
 }

@@ -29,6 +29,14 @@ impl Paths {
         self.home.join("bin")
     }
 
+    pub(crate) fn config(&self) -> PathBuf {
+        self.home.join("config.json")
+    }
+
+    pub(crate) fn profiles(&self) -> PathBuf {
+        self.home.join("profiles.json")
+    }
+
     pub(crate) fn lock(&self) -> PathBuf {
         self.home.join("lock")
     }

@@ -16,9 +16,6 @@ use crate::paths::free_bytes;
 use crate::store::{attempts, starts};
 use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
 
-/// Branches of attempts begin with this.
-const PREFIX: &str = "forge";
-
 /// How often a name that is taken is drawn again.
 const DRAWS: usize = 20;
 
@@ -121,10 +118,11 @@ impl Engine {
                 "`use_worktree` must be true: this Forge runs agents in worktrees of their own only",
             ));
         }
-        self.check_agent(&wanted.profile)?;
+        self.check_agent(&wanted.profile).await?;
         self.check_room(&self.inner.paths.worktrees)?;
+        let prefix = self.branch_prefix().await?;
         for _ in 0..DRAWS {
-            let intent = self.draw(&wanted, key.clone());
+            let intent = self.draw(&wanted, &prefix, key.clone());
             if !self.intend(&intent).await? {
                 continue;
             }
@@ -137,12 +135,12 @@ impl Engine {
             }
         }
         Err(Error::conflict(format!(
-            "no free name for an attempt at {:?} was found in {DRAWS} draws; delete old {PREFIX}/ branches",
+            "no free name for an attempt at {:?} was found in {DRAWS} draws; delete old {prefix}/ branches",
             wanted.title
         )))
     }
 
-    fn draw(&self, wanted: &Wanted, key: Option<Key>) -> Intent {
+    fn draw(&self, wanted: &Wanted, prefix: &str, key: Option<Key>) -> Intent {
         let attempt = AttemptId::random();
         let name = slug::attempt_name(&attempt.short(), &wanted.title);
         Intent {
@@ -157,7 +155,7 @@ impl Engine {
             what: What::Attempt {
                 task: wanted.task,
                 new_task: wanted.new_task.clone(),
-                branch: format!("{PREFIX}/{name}"),
+                branch: format!("{prefix}/{name}"),
                 base: None,
             },
             key,

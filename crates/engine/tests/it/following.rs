@@ -31,6 +31,8 @@ fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
     let started = world.start("ask go on?");
     let id = started.attempt.attempt.id;
     let ask = world.wait_for_ask(id);
+    let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
+    std::fs::write(world.home.join("profiles.json"), loud).unwrap();
     let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()) };
     let told = world.run(world.engine().follow_up(id, other, None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);

@@ -5,6 +5,7 @@
 
 mod asking;
 mod bad_world;
+mod config;
 mod crowd;
 mod following;
 mod removing;

@@ -64,7 +64,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-async fn read(body: Body) -> Result<Vec<u8>, Problem> {
+pub(super) async fn read(body: Body) -> Result<Vec<u8>, Problem> {
     read_within(PATIENCE, body).await
 }
 

@@ -21,6 +21,11 @@ impl Fields {
         Self { at: String::new(), map }
     }
 
+    /// Returns the keys as they came.
+    pub(crate) fn into_map(self) -> Map<String, Value> {
+        self.map
+    }
+
     /// Returns a text that must be there and not blank, without the blanks around it.
     pub(crate) fn line(&self, name: Name) -> Result<String, Problem> {
         self.optional_line(name)?.ok_or_else(|| self.refuse(name, "must be a text that is not blank"))

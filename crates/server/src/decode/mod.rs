@@ -8,8 +8,10 @@ mod fields;
 pub(crate) mod names;
 mod path;
 mod query;
+mod text;
 
 pub(crate) use body::StartCall;
 pub(crate) use fields::Fields;
 pub(crate) use path::Id;
 pub(crate) use query::Query;
+pub(crate) use text::Text;

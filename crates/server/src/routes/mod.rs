@@ -2,6 +2,7 @@
 
 mod approvals;
 mod attempts;
+mod config;
 mod events;
 mod health;
 mod processes;
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Router<App> {
     Router::new()
         .merge(health::router())
         .merge(session::router())
+        .merge(config::router())
         .merge(projects::router())
         .merge(tasks::router())
         .merge(attempts::router())

@@ -5,6 +5,7 @@
 mod approval;
 mod attempt;
 mod branch;
+mod config;
 mod patch;
 mod process;
 mod project;
@@ -15,6 +16,7 @@ mod template;
 pub(crate) use approval::{Approval, Responded};
 pub(crate) use attempt::{StartedTask, TaskAttempt, start_task};
 pub(crate) use branch::GitBranch;
+pub(crate) use config::{ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::Project;

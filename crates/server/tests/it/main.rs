@@ -6,6 +6,7 @@ mod access;
 mod asks;
 mod attempts;
 mod bad_input;
+mod config;
 mod events;
 mod page;
 mod projects;

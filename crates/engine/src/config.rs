@@ -1,0 +1,250 @@
+//! The person's settings: `config.json` in the data directory, in the shape that clients know.
+//!
+//! It is read whenever it is needed, so that an edit by hand counts at once. Keys that this Forge does not
+//! know are kept. A file that makes no sense is refused with a sentence and never replaced, and secrets never
+//! leave this file as they are.
+
+use std::sync::PoisonError;
+
+use serde_json::{Map, Value, json};
+
+use crate::background::blocking;
+use crate::shape::{self, Keys, Rule};
+use crate::{Engine, Error, Result, launch, private_file};
+
+/// What is shown in place of a secret. Sent back, it means the secret that is stored.
+pub(crate) const MASK: &str = "********";
+
+/// A longer prefix leaves too little of a file name for the branch.
+const LONGEST_PREFIX: usize = 64;
+
+const VERSION: &str = "v7";
+
+const KEYS: Keys = &[
+    ("theme", Rule::OneOf(&["LIGHT", "DARK", "SYSTEM"])),
+    ("executor_profile", Rule::Profile),
+    ("disclaimer_acknowledged", Rule::Flag),
+    ("onboarding_acknowledged", Rule::Flag),
+    ("github_login_acknowledged", Rule::Flag),
+    ("telemetry_acknowledged", Rule::Flag),
+    ("notifications", Rule::Section(NOTIFICATIONS)),
+    ("editor", Rule::Section(EDITOR)),
+    ("github", Rule::Section(GITHUB)),
+    ("analytics_enabled", Rule::MaybeFlag),
+    ("contact_email_opt_in", Rule::MaybeFlag),
+    ("contact_username_opt_in", Rule::MaybeFlag),
+    ("workspace_dir", Rule::MaybeText),
+    ("last_app_version", Rule::MaybeText),
+    ("show_release_notes", Rule::Flag),
+    ("language", Rule::OneOf(&["BROWSER", "EN", "JA", "ES", "KO"])),
+    ("git_branch_prefix", Rule::Text),
+    ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
+];
+
+const NOTIFICATIONS: Keys =
+    &[("sound_enabled", Rule::Flag), ("push_enabled", Rule::Flag), ("sound_file", Rule::OneOf(SOUNDS))];
+
+const SOUNDS: &[&str] = &[
+    "ABSTRACT_SOUND1",
+    "ABSTRACT_SOUND2",
+    "ABSTRACT_SOUND3",
+    "ABSTRACT_SOUND4",
+    "GENIE_NOTIFY1",
+    "GENIE_NOTIFY2",
+    "PHONE_VIBRATION",
+];
+
+const EDITOR: Keys = &[
+    ("editor_type", Rule::OneOf(&["VS_CODE", "CURSOR", "WINDSURF", "INTELLI_J", "ZED", "XCODE", "CUSTOM"])),
+    ("custom_command", Rule::MaybeText),
+    ("remote_ssh_host", Rule::MaybeText),
+    ("remote_ssh_user", Rule::MaybeText),
+];
+
+const GITHUB: Keys = &[
+    ("pat", Rule::MaybeSecret),
+    ("oauth_token", Rule::MaybeSecret),
+    ("username", Rule::MaybeText),
+    ("primary_email", Rule::MaybeText),
+    ("default_pr_base", Rule::MaybeText),
+];
+
+/// Settings to lay over those there are. A key that is not named keeps its value; a whole object is as
+/// welcome as a part of one.
+#[derive(Clone)]
+pub struct ConfigChange(Map<String, Value>);
+
+impl ConfigChange {
+    /// Checks the shape of a change; the refusal names the key.
+    pub fn new(mut change: Map<String, Value>) -> Result<Self> {
+        shape::check(&change, KEYS, "").map_err(Error::invalid)?;
+        if let Some(profile) = change.get("executor_profile").and_then(shape::profile) {
+            launch::agent(&profile)
+                .map_err(|error| Error::invalid(format!("`executor_profile`: {error}")))?;
+        }
+        // The file is written in this Forge's own version, whatever a client believes.
+        change.remove("config_version");
+        Ok(Self(change))
+    }
+}
+
+impl std::fmt::Debug for ConfigChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The values may be secrets.
+        f.debug_tuple("ConfigChange").field(&self.0.keys().collect::<Vec<_>>()).finish()
+    }
+}
+
+impl Engine {
+    /// Returns the settings, secrets masked.
+    pub async fn config(&self) -> Result<Value> {
+        let engine = self.clone();
+        Ok(masked(blocking(move || engine.stored_config()).await??))
+    }
+
+    /// Lays a change over the settings, writes them down, and returns them, secrets masked.
+    pub async fn change_config(&self, change: ConfigChange) -> Result<Value> {
+        let engine = self.clone();
+        blocking(move || {
+            let _turn = engine.inner.files.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(prefix) = change.0.get("git_branch_prefix").and_then(Value::as_str) {
+                check_prefix(prefix)?;
+            }
+            let mut config = engine.stored_config()?;
+            lay(&mut config, change.0, KEYS);
+            let text = serde_json::to_string_pretty(&config)
+                .map_err(|error| Error::internal(format!("the config cannot be written: {error}")))?;
+            private_file::replace(&engine.inner.paths.config(), &format!("{text}\n"))?;
+            Ok(masked(config))
+        })
+        .await?
+    }
+
+    /// Returns what the branches of attempts begin with.
+    pub(crate) async fn branch_prefix(&self) -> Result<String> {
+        let engine = self.clone();
+        let config = blocking(move || engine.stored_config()).await??;
+        let prefix = config.get("git_branch_prefix").and_then(Value::as_str).unwrap_or_default();
+        check_prefix(prefix).map_err(|error| self.damaged_config(&error.to_string()))?;
+        Ok(prefix.to_string())
+    }
+
+    /// Reads the file and fills what it leaves open with defaults.
+    fn stored_config(&self) -> Result<Map<String, Value>> {
+        let mut config = defaults();
+        let Some(text) = private_file::read(&self.inner.paths.config())? else { return Ok(config) };
+        let stored = match serde_json::from_str(&text) {
+            Ok(Value::Object(stored)) => stored,
+            Ok(_) => return Err(self.damaged_config("it must be a JSON object")),
+            Err(error) => return Err(self.damaged_config(&format!("it is not JSON ({error})"))),
+        };
+        shape::check(&stored, KEYS, "").map_err(|why| self.damaged_config(&why))?;
+        let before = stored.get("last_app_version").and_then(Value::as_str).map(str::to_string);
+        lay(&mut config, stored, KEYS);
+        config.insert("config_version".into(), VERSION.into());
+        config.insert("last_app_version".into(), env!("CARGO_PKG_VERSION").into());
+        if before.is_some_and(|version| version != env!("CARGO_PKG_VERSION")) {
+            config.insert("show_release_notes".into(), true.into());
+        }
+        Ok(config)
+    }
+
+    fn damaged_config(&self, why: &str) -> Error {
+        let path = self.inner.paths.config();
+        Error::unavailable(format!(
+            "{} cannot be used: {why}; correct it, or move it away to begin with the defaults",
+            path.display()
+        ))
+    }
+}
+
+fn defaults() -> Map<String, Value> {
+    let defaults = json!({
+        "config_version": VERSION,
+        "theme": "SYSTEM",
+        "executor_profile": {"executor": "CLAUDE_CODE"},
+        "disclaimer_acknowledged": false,
+        "onboarding_acknowledged": false,
+        "github_login_acknowledged": false,
+        "telemetry_acknowledged": false,
+        "notifications": {"sound_enabled": true, "push_enabled": true, "sound_file": "GENIE_NOTIFY1"},
+        "editor": {
+            "editor_type": "VS_CODE", "custom_command": null, "remote_ssh_host": null, "remote_ssh_user": null,
+        },
+        "github": {
+            "pat": null, "oauth_token": null, "username": null, "primary_email": null, "default_pr_base": "main",
+        },
+        "analytics_enabled": null,
+        "contact_email_opt_in": null,
+        "contact_username_opt_in": null,
+        "workspace_dir": null,
+        "last_app_version": env!("CARGO_PKG_VERSION"),
+        "show_release_notes": false,
+        "language": "BROWSER",
+        "git_branch_prefix": "forge",
+        "showcases": {"seen_features": []},
+    });
+    match defaults {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Lays a change over settings. Known sections are merged key by key; everything else is replaced whole,
+/// so that what a client does not send inside its own objects can be removed by it.
+fn lay(config: &mut Map<String, Value>, change: Map<String, Value>, keys: Keys) {
+    for (key, value) in change {
+        match (shape::rule(keys, &key), value) {
+            (Some(Rule::Section(inner)), Value::Object(section)) => {
+                if let Value::Object(known) = config.entry(key).or_insert_with(|| Value::Object(Map::new())) {
+                    lay(known, section, inner);
+                }
+            }
+            (Some(Rule::MaybeSecret), Value::String(text)) if text == MASK => {}
+            (Some(Rule::Profile), value) => {
+                // Its variant belongs to its agent, so the two are never mixed with what was there.
+                let profile = shape::profile(&value).and_then(|profile| serde_json::to_value(profile).ok());
+                config.insert(key, profile.unwrap_or(value));
+            }
+            (_, value) => {
+                config.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Puts the mask in place of every secret there is.
+fn masked(mut config: Map<String, Value>) -> Value {
+    mask(&mut config, KEYS);
+    Value::Object(config)
+}
+
+fn mask(map: &mut Map<String, Value>, keys: Keys) {
+    for (key, value) in map {
+        match (shape::rule(keys, key), value) {
+            (Some(Rule::Section(inner)), Value::Object(section)) => mask(section, inner),
+            (Some(Rule::MaybeSecret), Value::String(secret)) if !secret.is_empty() => *secret = MASK.into(),
+            _ => {}
+        }
+    }
+}
+
+fn check_prefix(prefix: &str) -> Result<()> {
+    if prefix.is_empty() {
+        return Err(Error::invalid(
+            "`git_branch_prefix` must not be empty: it keeps the branches of attempts apart from yours; \
+             use \"forge\", which is the default",
+        ));
+    }
+    if prefix.len() > LONGEST_PREFIX {
+        return Err(Error::invalid(format!(
+            "`git_branch_prefix` must not be longer than {LONGEST_PREFIX} characters"
+        )));
+    }
+    if prefix.contains('/') || forge_git::check_branch_name(prefix).is_err() {
+        return Err(Error::invalid(
+            "Invalid git branch prefix. Must be a valid git branch name component without slashes.",
+        ));
+    }
+    Ok(())
+}
