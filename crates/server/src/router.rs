@@ -14,12 +14,13 @@ use futures_util::FutureExt;
 use crate::access::keep_to_scope;
 use crate::error::Problem;
 use crate::state::App;
-use crate::{Access, Closing, page, routes};
+use crate::{Access, Closing, page, routes, unserved};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     let app = App { engine, access: access.clone(), closing };
     let inside = routes::all()
+        .merge(unserved::router())
         .route("/", get(page::show))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)

@@ -11,6 +11,7 @@ mod events;
 mod page;
 mod projects;
 mod raw_logs;
+mod route_table;
 mod tags;
 mod tasks;
 mod world;

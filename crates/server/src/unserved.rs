@@ -1,0 +1,144 @@
+//! The routes that clients know and this server does not serve yet: one list, each answered with a 501 that
+//! names the route.
+//!
+//! Whoever serves a route takes it off this list; a route that is in both keeps the router from being made.
+//! `routes.txt` is the whole table, one `METHOD /path` a line: what is not listed here is served.
+
+use axum::http::StatusCode;
+use axum::routing::{MethodFilter, get, on};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use crate::error::Problem;
+use crate::state::App;
+
+const ROUTES: &str = include_str!("../routes.txt");
+
+/// What is not served yet. A WebSocket is a GET.
+const UNSERVED: &[&str] = &[
+    "GET /docs",
+    "GET /site.webmanifest",
+    "GET /api/openapi.json",
+    "GET /api/sounds/{sound}",
+    "GET /api/mcp-config",
+    "POST /api/mcp-config",
+    "POST /api/auth/github/device/start",
+    "POST /api/auth/github/device/poll",
+    "GET /api/auth/github/check",
+    "GET /api/projects/{project_id}/search",
+    "POST /api/projects/{project_id}/open-editor",
+    "GET /api/projects/{project_id}/tasks/stream/ws",
+    "GET /api/tasks/stream/ws",
+    "POST /api/tasks/{task_id}/attempts/start",
+    "POST /api/task-attempts/{attempt_id}/run-agent-setup",
+    "GET /api/task-attempts/{attempt_id}/draft",
+    "PUT /api/task-attempts/{attempt_id}/draft",
+    "POST /api/task-attempts/{attempt_id}/draft",
+    "DELETE /api/task-attempts/{attempt_id}/draft",
+    "POST /api/task-attempts/{attempt_id}/draft/queue",
+    "POST /api/task-attempts/{attempt_id}/replace-process",
+    "GET /api/task-attempts/{attempt_id}/commit-info",
+    "GET /api/task-attempts/{attempt_id}/commit-compare",
+    "POST /api/task-attempts/{attempt_id}/start-dev-server",
+    "GET /api/task-attempts/{attempt_id}/branch-status",
+    "GET /api/task-attempts/{attempt_id}/diff/ws",
+    "POST /api/task-attempts/{attempt_id}/merge",
+    "POST /api/task-attempts/{attempt_id}/push",
+    "POST /api/task-attempts/{attempt_id}/rebase",
+    "POST /api/task-attempts/{attempt_id}/conflicts/abort",
+    "POST /api/task-attempts/{attempt_id}/pr",
+    "POST /api/task-attempts/{attempt_id}/pr/attach",
+    "POST /api/task-attempts/{attempt_id}/open-editor",
+    "POST /api/task-attempts/{attempt_id}/delete-file",
+    "GET /api/task-attempts/{attempt_id}/children",
+    "POST /api/task-attempts/{attempt_id}/change-target-branch",
+    "GET /api/execution-processes/stream/ws",
+    "GET /api/execution-processes/{run_id}/normalized-logs/ws",
+    "GET /api/execution-runs",
+    "POST /api/execution-runs",
+    "GET /api/execution-runs/{execution_run_id}",
+    "POST /api/execution-runs/{execution_run_id}/follow-up",
+    "GET /api/execution-runs/{execution_run_id}/logs/ws",
+    "POST /api/execution-runs/{execution_run_id}/stop",
+    "GET /api/execution-runs/{execution_run_id}/processes",
+    "POST /api/images/upload",
+    "POST /api/images/task/{task_id}/upload",
+    "GET /api/images/task/{task_id}",
+    "GET /api/images/{image_id}/file",
+    "DELETE /api/images/{image_id}",
+    "GET /api/filesystem/directory",
+    "GET /api/filesystem/git-repos",
+    "GET /api/containers/info",
+    "POST /api/approvals/create",
+    "GET /api/drafts/stream/ws",
+    "GET /api/forge/config",
+    "PUT /api/forge/config",
+    "GET /api/forge/projects/{project_id}/settings",
+    "PUT /api/forge/projects/{project_id}/settings",
+    "GET /api/forge/projects/{project_id}/branch-status",
+    "POST /api/forge/projects/{project_id}/pull",
+    "GET /api/forge/projects/{project_id}/profiles",
+    "GET /api/forge/omni/status",
+    "GET /api/forge/omni/instances",
+    "POST /api/forge/omni/validate",
+    "GET /api/forge/omni/notifications",
+    "GET /api/forge/releases",
+    "GET /api/forge/agents",
+    "POST /api/forge/agents",
+    "GET /api/forge/auth-required",
+];
+
+/// Answers for every route that is not served yet, and tells which those are.
+pub(crate) fn router() -> Router<App> {
+    let told = Router::new().route("/api/routes", get(table));
+    UNSERVED.iter().filter_map(|route| route.split_once(' ')).fold(told, |router, (method, path)| {
+        let answer = move || async move { not_yet(method, path) };
+        router.route(path, on(filter(method), answer))
+    })
+}
+
+fn not_yet(method: &str, path: &str) -> Problem {
+    let message = format!("{method} {path} is not served by this version of Forge yet");
+    Problem::new(StatusCode::NOT_IMPLEMENTED, message)
+}
+
+/// Lists every route of the API and whether it is served: bare, as clients know it.
+async fn table() -> Json<Value> {
+    let routes = ROUTES.lines().filter_map(|route| {
+        let (method, path) = route.split_once(' ')?;
+        Some(json!({ "method": method, "path": path, "served": !UNSERVED.contains(&route) }))
+    });
+    Json(json!({ "version": env!("CARGO_PKG_VERSION"), "routes": routes.collect::<Vec<_>>() }))
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "POST" => MethodFilter::POST,
+        "PUT" => MethodFilter::PUT,
+        "DELETE" => MethodFilter::DELETE,
+        _ => MethodFilter::GET,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_that_is_not_served_stands_in_the_table_once() {
+        for route in UNSERVED {
+            assert_eq!(ROUTES.lines().filter(|line| line == route).count(), 1, "{route} in routes.txt");
+            assert_eq!(UNSERVED.iter().filter(|other| *other == route).count(), 1, "{route} in the list");
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_a_method_and_a_path() {
+        for line in ROUTES.lines() {
+            let (method, path) = line.split_once(' ').unwrap();
+            assert!(["GET", "POST", "PUT", "DELETE"].contains(&method), "{line}");
+            assert!(path.starts_with('/') && !path.contains(' '), "{line}");
+            assert_eq!(ROUTES.lines().filter(|other| *other == line).count(), 1, "{line} stands there twice");
+        }
+    }
+}
