@@ -85,6 +85,13 @@ impl Engine {
             }
             Once::Do(turn) => turn,
         };
+        if let Some(variant) = &follow.variant {
+            // Told now, because a follow-up that has to wait would find out when nobody listens any more.
+            let agent = self.attempt(id).await?.attempt.profile.agent;
+            let profile = ProfileId::new(&agent, Some(variant))
+                .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
+            self.settings(&profile).await?;
+        }
         let queue_id = RunId::random().to_string();
         let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id)).await?;
         self.inner.seam.pass("follow.recorded", "").await;

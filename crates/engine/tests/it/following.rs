@@ -48,6 +48,17 @@ fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
 }
 
 #[test]
+fn a_variant_that_does_not_exist_is_refused_before_the_follow_up_waits() {
+    let world = World::new();
+    let id = world.start("ask go on?").attempt.attempt.id;
+    world.wait_for_ask(id);
+    let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()) };
+    let error = world.run(world.engine().follow_up(id, other, None)).unwrap_err();
+    assert_eq!(error.to_string(), "SCRIPTED has no variant LOUD; its variants are GENIE");
+    assert_eq!(world.attempt(id).queued, 0);
+}
+
+#[test]
 fn a_finished_attempt_goes_on_in_the_same_session() {
     let world = World::new();
     let started = world.start("say first");
