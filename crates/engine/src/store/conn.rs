@@ -129,6 +129,11 @@ impl Conn {
         Ok(self.inner.execute_batch(sql)?)
     }
 
+    /// Says whether a transaction is open; a full disk can end one at any statement.
+    pub(crate) fn in_transaction(&self) -> bool {
+        !self.inner.is_autocommit()
+    }
+
     /// Copies the whole database, consistent, to a new file.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), Error> {
         self.execute("vacuum into $1", &[Value::Text(path.to_string_lossy().into_owned())])?;

@@ -74,17 +74,27 @@ impl Writer {
         T: Send + 'static,
         F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        let job: Act = Box::new(move |conn| {
-            let outcome = conn.map_err(same).and_then(|conn| in_savepoint(conn, act));
-            Box::new(move |committed| {
-                // The caller may have gone away; its act stands all the same.
-                let _ = answer.send(committed.and(outcome));
-            })
-        });
+        let (job, answered) = job(act);
         self.acts.send(job).map_err(|_| Error::Closed)?;
         answered.await.map_err(|_| Error::Closed)?
     }
+}
+
+/// Makes an act that answers its caller.
+fn job<T, F>(act: F) -> (Act, oneshot::Receiver<Result<T, Error>>)
+where
+    T: Send + 'static,
+    F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+{
+    let (answer, answered) = oneshot::channel();
+    let job: Act = Box::new(move |conn| {
+        let outcome = conn.map_err(same).and_then(|conn| in_savepoint(conn, act));
+        Box::new(move |committed| {
+            // The caller may have gone away; its act stands all the same.
+            let _ = answer.send(outcome.and_then(|value| committed.map(|()| value)));
+        })
+    });
+    (job, answered)
 }
 
 /// Takes acts until the store is dropped.
@@ -127,6 +137,10 @@ fn same(error: &Error) -> Error {
 
 /// Runs an act so that a failure takes back what it did and nothing else.
 fn in_savepoint<T>(conn: &Conn, act: impl FnOnce(&mut Tx<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    if !conn.in_transaction() {
+        // A savepoint of its own would be committed while its caller hears that it was not.
+        return Err(Error::Other("an act before it ended the transaction that both were in".to_string()));
+    }
     conn.batch("savepoint act")?;
     let mut tx = Tx { conn, now: now(), events: Vec::new() };
     let outcome = act(&mut tx).and_then(|value| {
@@ -152,4 +166,37 @@ fn in_savepoint<T>(conn: &Conn, act: impl FnOnce(&mut Tx<'_>) -> Result<T, Error
 pub(crate) fn now() -> Time {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_with_the_transaction_is_told_so_and_not_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let conn = Conn::writer(&dir.path().join("x.db")).unwrap();
+        conn.batch(
+            "create table seqs (name text, n integer) strict; insert into seqs values ('events', 0);
+             create table t (x text) strict; pragma max_page_count = 8;",
+        )
+        .unwrap();
+        let put = |size: usize| {
+            job(move |tx: &mut Tx<'_>| {
+                tx.conn()
+                    .execute("insert into t (x) values ($1)", super::super::conn::args!["x".repeat(size)])
+            })
+        };
+        let ((small, told), (large, refused), (later, unheard)) = (put(1), put(1 << 20), put(1));
+        let (acts, inbox) = mpsc::channel();
+        for act in [small, large, later] {
+            acts.send(act).unwrap();
+        }
+        drop(acts);
+        write_all(&conn, &inbox, &watch::channel(0).0);
+        assert!(matches!(refused.blocking_recv().unwrap(), Err(Error::Full)));
+        let done = [told, unheard].map(|answer| answer.blocking_recv().unwrap().is_ok());
+        let rows = conn.query("select count(*) from t", &[]).unwrap()[0].int(0).unwrap();
+        assert_eq!(rows, done.iter().filter(|done| **done).count() as i64, "{done:?}");
+    }
 }
