@@ -203,4 +203,37 @@ mod tests {
             .unwrap();
         assert_eq!((used[0].maybe_int(0).unwrap(), used[0].maybe_int(1).unwrap()), (Some(7), None));
     }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_changes_no_order_and_leaves_no_hole() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let attempt = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c".parse().unwrap();
+        let written = store.write(move |tx| {
+            tx.conn().batch(
+                "insert into projects (id, name, path, created_at, updated_at) values ('p', 'p', '/p', 0, 0);
+                 insert into attempts (id, project_id, agent, state, branch, target_branch, base_commit,
+                    worktree, worktree_deleted, prompt, created_at, updated_at)
+                    values ('6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c', 'p', 'A', 'running', 'b', 'm', 'c', '/w', 0,
+                    'hi', 0, 0);
+                 insert into events (seq, noun, id, op, at) values (1, 'task', 'a', 'add', 9000),
+                    (2, 'task', 'b', 'add', 1000), (3, 'task', 'c', 'add', 9000), (4, 'task', 'd', 'add', 9000);
+                 update seqs set n = 4 where name = 'events';",
+            )?;
+            for (id, at) in [("z", 5000), ("y", 5000), ("x", 4000)] {
+                let waiting = queue::Waiting { id: id.into(), prompt: id.into(), variant: None };
+                queue::add(tx.conn(), attempt, &waiting, forge_model::Time::from_millis(at))?;
+            }
+            let mut order = Vec::new();
+            while let Some(next) = queue::next(tx.conn(), attempt)? {
+                queue::sent(tx.conn(), &next.id, forge_model::RunId::random())?;
+                order.push(next.id);
+            }
+            events::forget(tx.conn(), forge_model::Time::from_millis(5000))?;
+            Ok((order, events::oldest(tx.conn())?))
+        });
+        let (order, oldest) = written.await.unwrap();
+        assert_eq!(order, ["z", "y", "x"]);
+        assert_eq!(oldest, Some(3));
+    }
 }

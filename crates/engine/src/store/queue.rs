@@ -6,8 +6,10 @@ use super::conn::{Conn, Error, args};
 use super::statements;
 
 statements! {
+    // Each comes after those before it, whatever the clock does.
     ADD = "insert into queue (id, attempt_id, prompt, variant, state, created_at)
-        values ($1, $2, $3, $4, 'queued', $5)";
+        select $1, $2, $3, $4, 'queued', case when max(created_at) >= $5 then max(created_at) + 1 else $5 end
+        from queue where attempt_id = $2";
     NEXT = "select id, prompt, variant from queue where attempt_id = $1 and state = 'queued'
         order by created_at, id limit 1";
     SENT = "update queue set state = 'sent', run_id = $2 where id = $1 and state = 'queued'";
@@ -22,7 +24,7 @@ pub(crate) struct Waiting {
     pub(crate) variant: Option<String>,
 }
 
-/// Adds a follow-up at the end of the queue. `id` breaks ties of the clock.
+/// Adds a follow-up at the end of the queue.
 pub(crate) fn add(conn: &Conn, attempt: AttemptId, waiting: &Waiting, now: Time) -> Result<(), Error> {
     conn.execute(ADD, args![&waiting.id, attempt, &waiting.prompt, waiting.variant.clone(), now]).map(drop)
 }
