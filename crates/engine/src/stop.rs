@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use forge_agents::Turn;
 use forge_model::{AttemptId, Run, RunId, RunState};
-use forge_process::{Control, Ladder};
+use forge_process::{Control, Ladder, Liveness};
 
 use crate::background::blocking;
 use crate::background::detached;
+use crate::error::whole;
 use crate::input::Input;
 use crate::store::{inputs, runs, starts};
 use crate::{Engine, Error, Result, launch};
@@ -89,8 +90,18 @@ impl Engine {
             }
             Ok(true)
         });
-        if !asked.await? {
-            return Err(not_running(self.run(id).await?.state));
+        match asked.await {
+            Ok(true) => {}
+            Ok(false) => return Err(not_running(self.run(id).await?.state)),
+            Err(error) => {
+                // A full disk must not keep anybody from stopping what fills it. The exit record says that it
+                // was stopped.
+                self.ladder(id).await?;
+                let why = Error::from(error);
+                return Err(Error::unavailable(format!(
+                    "run {id} was ended, but not yet recorded so: {why}"
+                )));
+            }
         }
         self.inner.seam.pass("stop.recorded", "").await;
         if own_way {
@@ -105,18 +116,30 @@ impl Engine {
     /// Takes a run's process down the ladder and waits until the run is over. Also carries out, after a
     /// restart, a stop that was on record before it.
     pub(crate) async fn climb_down(&self, id: RunId) -> Result<Run> {
-        let dir = self.inner.paths.run(id);
-        let stopped = blocking(move || Control::connect(&dir)?.stop(&LADDER)).await?;
-        if let Err(error) = stopped {
-            // The shim may have ended in the meantime; the task that looks after the run finds out.
-            tracing::debug!(run.id = %id, "run {id} could not be told to stop: {error}");
-            self.tell(id);
-        }
+        self.ladder(id).await?;
         self.until_over(id).await
     }
 
+    /// Takes a run's process down the ladder; fine when it is gone already.
+    async fn ladder(&self, id: RunId) -> Result<()> {
+        let dir = self.inner.paths.run(id);
+        let (stopped, liveness) = blocking(move || {
+            let stopped = Control::connect(&dir).and_then(|control| control.stop(&LADDER));
+            (stopped, forge_process::liveness(&dir))
+        })
+        .await?;
+        let Err(error) = stopped else { return Ok(()) };
+        if matches!(liveness, Ok(Liveness::Alive)) {
+            return Err(Error::unavailable(format!("run {id} could not be stopped: {}", whole(&error))));
+        }
+        // It ended in the meantime; the task that looks after the run finds out.
+        tracing::debug!(run.id = %id, "run {id} could not be told to stop: {error}");
+        self.tell(id);
+        Ok(())
+    }
+
     /// Waits until a run is over, and returns it.
-    async fn until_over(&self, id: RunId) -> Result<Run> {
+    pub(crate) async fn until_over(&self, id: RunId) -> Result<Run> {
         let mut bell = self.bell();
         loop {
             bell.mark_unchanged();
