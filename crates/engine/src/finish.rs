@@ -13,6 +13,7 @@ use forge_process::Exit;
 use crate::background::blocking;
 use crate::error::whole;
 use crate::fold::Outcome;
+use crate::follow_up::intend_next;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
@@ -66,12 +67,12 @@ impl Engine {
         }
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
         let notes = i64::try_from(outcome.notes).unwrap_or(i64::MAX);
-        let more = self
+        let next = self
             .inner
             .store
             .write(move |tx| {
                 if !runs::end(tx.conn(), id, &end, tx.now())? {
-                    return Ok(false);
+                    return Ok(None);
                 }
                 let view = crate::store::attempts::one(tx.conn(), attempt)?;
                 let project = view.as_ref().map(|view| view.attempt.project);
@@ -90,16 +91,21 @@ impl Engine {
                         queue::add(tx.conn(), attempt, &waiting, tx.now())?;
                     }
                 }
-                let waits = queue::next(tx.conn(), attempt)?.is_some();
-                let more = waits && state != RunState::Killed;
+                // Written down in the same breath: there is no moment at which nothing runs and nothing starts,
+                // in which a stop or a removal could believe that all is over.
+                let next = match state {
+                    RunState::Killed => None,
+                    _ => intend_next(tx, attempt)?,
+                };
+                let more = next.is_some();
                 moves::attempt(tx, attempt, AttemptHappened::RunEnded { outcome: state, more }, end.reason)?;
-                Ok(more)
+                Ok(next)
             })
             .await?;
         self.inner.seam.pass("finish.recorded", "").await;
         tracing::info!(run.id = %id, "run {id} is {state}{}", reason.map_or(String::new(), |why| format!(": {why}")));
-        if more {
-            self.start_next(attempt).await;
+        if let Some(next) = next {
+            self.start_turn(next).await;
         }
         Ok(())
     }

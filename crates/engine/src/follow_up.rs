@@ -63,7 +63,12 @@ pub struct FollowedUp {
 enum Plan {
     NoSuchAttempt,
     NoRun,
-    Took { run: RunId, delivered: Delivered },
+    /// The run is being stopped: look again when it is over.
+    Wait(RunId),
+    Took {
+        run: RunId,
+        delivered: Delivered,
+    },
     Start(Box<Intent>),
 }
 
@@ -92,19 +97,29 @@ impl Engine {
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
             self.settings(&profile).await?;
         }
-        let queue_id = RunId::random().to_string();
-        let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id)).await?;
-        self.inner.seam.pass("follow.recorded", "").await;
-        match plan {
-            Plan::NoSuchAttempt => Err(Error::not_found(format!("there is no attempt {id}"))),
-            Plan::NoRun => Err(Error::conflict(format!("attempt {id} has no run to follow up on"))),
-            Plan::Took { run, delivered } => {
-                self.tell(run);
-                Ok(FollowedUp { run: self.run(run).await?, delivered })
-            }
-            Plan::Start(intent) => {
-                let run = self.start_again(*intent).await?;
-                Ok(FollowedUp { run, delivered: Delivered::Started })
+        loop {
+            let (follow, key, queue_id) = (follow.clone(), key.clone(), RunId::random().to_string());
+            let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id)).await?;
+            self.inner.seam.pass("follow.recorded", "").await;
+            match plan {
+                Plan::NoSuchAttempt => return Err(Error::not_found(format!("there is no attempt {id}"))),
+                Plan::NoRun => {
+                    return Err(Error::conflict(format!("attempt {id} has no run to follow up on")));
+                }
+                // Nothing follows by itself on a run that is stopped, so this is not put in its queue.
+                Plan::Wait(run) => self.until_over(run).await.map(drop)?,
+                Plan::Took { run, delivered } => {
+                    self.tell(run);
+                    return Ok(FollowedUp { run: self.run(run).await?, delivered });
+                }
+                Plan::Start(intent) => {
+                    let started = self.start_again(*intent).await;
+                    if started.is_err() {
+                        // What was told to wait for this turn waits for nothing now.
+                        self.start_next(id).await;
+                    }
+                    return Ok(FollowedUp { run: started?, delivered: Delivered::Started });
+                }
             }
         }
     }
@@ -112,23 +127,30 @@ impl Engine {
     /// Starts what waits first in an attempt's queue. The attempt counts as running while this goes on; when
     /// it cannot be started, it has failed and says why.
     pub(crate) async fn start_next(&self, id: AttemptId) {
-        let next = self.inner.store.write(move |tx| {
-            let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
-            let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant };
-            let Some(intent) = intent(tx, id, &follow, Some(waiting.id), None)? else { return Ok(None) };
-            intent.insert(tx)?;
-            Ok(Some(intent))
-        });
-        let trouble = match next.await {
-            Ok(Some(intent)) => self.start_again(intent).await.err(),
-            Ok(None) => None,
-            Err(error) => Some(error.into()),
-        };
-        let Some(error) = trouble else { return };
+        match self.inner.store.write(move |tx| intend_next(tx, id)).await {
+            Ok(Some(intent)) => self.start_turn(intent).await,
+            Ok(None) => {}
+            Err(error) => self.turn_failed(id, &error.into()).await,
+        }
+    }
+
+    /// Starts a turn from the queue whose intent is written down.
+    pub(crate) async fn start_turn(&self, intent: Intent) {
+        let id = intent.attempt;
+        if let Err(error) = self.start_again(intent).await {
+            self.turn_failed(id, &error).await;
+        }
+    }
+
+    async fn turn_failed(&self, id: AttemptId, error: &Error) {
         tracing::warn!(attempt.id = %id, "the next turn of attempt {id} could not be started: {error}");
         let reason = format!("the next turn could not be started: {error}");
         let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
-        let told = self.inner.store.write(move |tx| moves::attempt(tx, id, failed, Some(reason)));
+        let told = self.inner.store.write(move |tx| {
+            // An attempt at rest was about to go on.
+            moves::attempt(tx, id, AttemptHappened::Started, None)?;
+            moves::attempt(tx, id, failed, Some(reason))
+        });
         if let Err(error) = told.await {
             tracing::warn!(attempt.id = %id, "attempt {id} could not be marked as failed: {error}");
         }
@@ -181,6 +203,7 @@ fn plan(
             inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;
             (live.run.id, Delivered::Injected)
         }
+        Some(live) if live.stop_requested => return Ok(Plan::Wait(live.run.id)),
         Some(live) => (live.run.id, Delivered::Queued),
         None if starting || view.attempt.state.is_live() => match runs::of_attempt(tx.conn(), id)?.last() {
             Some(run) => (run.id, Delivered::Queued),
@@ -213,6 +236,15 @@ fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
     takes_it && same_variant && !live.closing && !live.stop_requested
 }
 
+/// Writes down the start of what waits first in an attempt's queue, if anything does.
+pub(crate) fn intend_next(tx: &Tx<'_>, id: AttemptId) -> std::result::Result<Option<Intent>, StoreError> {
+    let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
+    let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant };
+    let Some(intent) = intent(tx, id, &follow, Some(waiting.id), None)? else { return Ok(None) };
+    intent.insert(tx)?;
+    Ok(Some(intent))
+}
+
 /// Describes a further run of an attempt.
 fn intent(
     tx: &Tx<'_>,
@@ -226,6 +258,8 @@ fn intent(
     let variant = follow.variant.as_deref().or(attempt.profile.variant.as_deref());
     let profile = ProfileId::new(&attempt.profile.agent, variant)
         .map_err(|error| StoreError::Other(error.to_string()))?;
+    // The newest run is the one that started last, also when the clock was set back in between.
+    let last = runs::of_attempt(tx.conn(), id)?.last().map(|run| run.started_at.plus_millis(1));
     Ok(Some(Intent {
         attempt: id,
         run: RunId::random(),
@@ -237,7 +271,7 @@ fn intent(
         session: attempt.session,
         what: What::Run { queued, before_head: None },
         key,
-        at: tx.now(),
+        at: last.map_or(tx.now(), |last| last.max(tx.now())),
     }))
 }
 

@@ -3,7 +3,7 @@
 use forge_engine::{Delivered, ErrorKind, FollowUp, Key};
 use forge_model::{AttemptState, RunState};
 
-use crate::world::World;
+use crate::world::{World, eventually};
 
 fn follow(prompt: &str) -> FollowUp {
     FollowUp { prompt: prompt.into(), variant: None }
@@ -134,4 +134,58 @@ fn a_blank_follow_up_and_an_unknown_attempt_are_refused() {
     assert_eq!(error.kind(), ErrorKind::NotFound);
     let error = world.run(world.engine().follow_up(nobody, follow("  "), None)).unwrap_err();
     assert!(error.to_string().contains("`prompt`"), "{error}");
+}
+
+#[test]
+fn what_is_said_while_the_agent_is_being_stopped_is_heard_after_it() {
+    let world = World::with_seam("stop.recorded=hold:DIR/stop,follow.recorded=hold:DIR/told");
+    let started = world.start("hang");
+    let id = started.attempt.attempt.id;
+    let reached = |place: &str| {
+        let file = world.dir.path().join(place).with_extension("reached");
+        eventually(place, || file.exists().then_some(()));
+    };
+    let (engine, run) = (world.engine().clone(), started.run.id);
+    let stop = world.spawn(async move { engine.stop_run(run).await });
+    reached("stop");
+    let engine = world.engine().clone();
+    let told = world.spawn(async move { engine.follow_up(id, follow("say instead"), None).await });
+    reached("told");
+    for place in ["stop", "told"] {
+        std::fs::write(world.dir.path().join(place), "").unwrap();
+    }
+    assert_eq!(world.run(stop).unwrap().unwrap().state, RunState::Killed);
+    let told = world.run(told).unwrap().unwrap();
+    assert_eq!(told.delivered, Delivered::Started);
+    world.wait_for(id, AttemptState::Finished);
+    assert!(world.output(told.run.id).contains("instead"));
+}
+
+#[test]
+fn what_waits_for_a_turn_that_cannot_be_started_is_not_forgotten() {
+    let world = World::with_seam("follow.recorded=hold:DIR/go");
+    let started = world.start("say first");
+    let id = started.attempt.attempt.id;
+    let worktree = world.wait_for(id, AttemptState::Finished).attempt.worktree;
+    let (engine, first) = (world.engine().clone(), follow("say one"));
+    let first = world.spawn(async move { engine.follow_up(id, first, None).await });
+    let go = world.dir.path().join("go");
+    eventually("the first is on record", || go.with_extension("reached").exists().then_some(()));
+    let told = world.run(world.engine().follow_up(id, follow("say two"), None)).unwrap();
+    assert_eq!(told.delivered, Delivered::Queued);
+    std::fs::rename(&worktree, worktree.with_extension("away")).unwrap();
+    std::fs::write(&go, "").unwrap();
+    assert!(world.run(first).unwrap().unwrap_err().to_string().contains("is gone"));
+    let view = world.wait_for(id, AttemptState::Failed);
+    assert!(view.attempt.reason.unwrap().contains("the next turn could not be started"));
+    assert_eq!(view.queued, 1);
+}
+
+#[test]
+fn a_variant_that_can_be_none_is_refused_before_it_waits() {
+    let world = World::new();
+    let started = world.start("hang");
+    let odd = FollowUp { prompt: "say hi".into(), variant: Some("no such/variant".into()) };
+    let error = world.run(world.engine().follow_up(started.attempt.attempt.id, odd, None)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
 }

@@ -95,3 +95,29 @@ fn stopping_everything_counts_what_it_stopped() {
     assert_eq!(world.run(world.engine().stop_all()).unwrap(), 0);
     assert_eq!(world.run(world.engine().overview()).unwrap().running, 0);
 }
+
+#[test]
+fn a_stop_between_two_turns_stops_the_second() {
+    let world = World::with_seam("finish.recorded=hold:DIR/go");
+    let started = world.start("ask go on?");
+    let id = started.attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
+    std::fs::write(world.home.join("profiles.json"), loud).unwrap();
+    let other = forge_engine::FollowUp { prompt: "hang".into(), variant: Some("LOUD".into()) };
+    world.run(world.engine().follow_up(id, other, None)).unwrap();
+    let yes = forge_model::Answer::Approve { text: None };
+    world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
+    let go = world.dir.path().join("go");
+    eventually("the first turn is over", || go.with_extension("reached").exists().then_some(()));
+    let engine = world.engine().clone();
+    let stop = world.spawn(async move { engine.stop_attempt(id).await });
+    // Removing it is refused as well: it is about to go on.
+    assert!(world.run(world.engine().delete_task(started.task.task.id)).is_err());
+    std::fs::write(&go, "").unwrap();
+    world.run(stop).unwrap().unwrap();
+    assert_eq!(world.attempt(id).attempt.state, AttemptState::Stopped);
+    for run in world.run(world.engine().runs(id, true)).unwrap() {
+        assert_eq!(marked(run.id), Vec::<u32>::new());
+    }
+}
