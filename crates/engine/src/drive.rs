@@ -70,6 +70,11 @@ impl Engine {
     async fn drive(&self, run: &Run, handle: &Arc<Handle>) -> Result<()> {
         let dir = self.inner.paths.run(run.id);
         if !dir.is_dir() {
+            // Somebody removed it; what runs there would run on with nobody to look after it.
+            let marker = run.id.to_string();
+            blocking(move || forge_process::sweep(&marker, &dir))
+                .await?
+                .map_err(|error| launch::process_error(&error))?;
             return self.finish(run, Ending::Gone, Outcome::default()).await;
         }
         let wake = handle.clone();

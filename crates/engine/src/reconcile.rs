@@ -8,9 +8,9 @@ use forge_model::{RunId, RunState};
 use forge_process::Liveness;
 
 use crate::background::blocking;
-use crate::intent::Intent;
+use crate::intent::{Intent, What};
 use crate::store::{attempts, queue, runs, starts};
-use crate::{Engine, Result, moves};
+use crate::{Engine, ErrorKind, Result, moves};
 
 impl Engine {
     /// Takes up what an earlier server left behind.
@@ -51,10 +51,20 @@ impl Engine {
             let id = intent.run;
             if self.came_to_be(id).await? {
                 tracing::info!(run.id = %id, "run {id} was started by an earlier server");
-                self.record(&intent, None).await?;
-            } else {
-                tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
-                self.undo(&intent).await;
+                match self.record(&intent, None).await {
+                    Ok(_) => continue,
+                    // Its project or task was removed meanwhile. Nobody could open this data again otherwise.
+                    Err(error) if error.kind() == ErrorKind::Conflict => {
+                        tracing::warn!(run.id = %id, "run {id} is taken back: {error}");
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
+            self.undo(&intent).await;
+            if matches!(intent.what, What::Run { queued: None, .. }) {
+                // What was told to wait for this turn waits for nothing now.
+                self.start_next(intent.attempt).await;
             }
         }
         Ok(())

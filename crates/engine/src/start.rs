@@ -4,6 +4,8 @@
 //! then one transaction makes task, attempt and run visible, and the row goes. A failure on the way undoes
 //! what was made. After a crash `reconcile` reads the row and does one or the other.
 
+use std::time::Duration;
+
 use forge_git::NewWorktree;
 use forge_model::{AttemptId, ProfileId, Project, Run, RunId, TaskId, slug};
 use forge_process::Spawned;
@@ -21,6 +23,10 @@ const DRAWS: usize = 20;
 
 /// Below this much free room nothing is started: what runs already needs it more.
 const ROOM: u64 = 64 << 20;
+
+/// How soon it is tried again to take back a start, and at which pause it stays.
+const UNDO_AGAIN: Duration = Duration::from_secs(1);
+const UNDO_AT_MOST: Duration = Duration::from_secs(60);
 
 /// A task to create and start in one pass.
 #[derive(Debug, Clone)]
@@ -264,25 +270,46 @@ impl Engine {
     pub(crate) async fn record(&self, intent: &Intent, spawned: Option<Spawned>) -> Result<Run> {
         let run = intent.run_row();
         let (row, intent) = (run.clone(), intent.clone());
-        self.inner.store.write(move |tx| intent.record(tx, &row)).await?;
+        if let Err(error) = self.inner.store.write(move |tx| intent.record(tx, &row)).await {
+            if let Some(spawned) = spawned {
+                // It is about to be ended; a thread of its own, because nobody may have to wait for that.
+                std::thread::spawn(move || spawned.reap());
+            }
+            return Err(error.into());
+        }
         self.inner.seam.pass("start.recorded", "").await;
         self.attach(run.clone(), spawned);
         Ok(run)
     }
 
-    /// Takes back what a start made. What cannot be taken back now is taken back at the next boot.
+    /// Takes back what a start made. What cannot be taken back now, because the disk is full for example, is
+    /// tried again until it can: until then the attempt counts as starting, and takes nothing else.
     pub(crate) async fn undo(&self, intent: &Intent) {
         let id = intent.run;
-        if let Err(error) = self.try_undo(intent.clone()).await {
-            tracing::warn!(run.id = %id, "could not take back the start of run {id} yet: {error}");
-        }
+        let Err(error) = self.try_undo(intent.clone()).await else { return };
+        tracing::warn!(run.id = %id, "could not take back the start of run {id} yet: {error}");
+        let (inner, intent) = (std::sync::Arc::downgrade(&self.inner), intent.clone());
+        tokio::spawn(async move {
+            let mut pause = UNDO_AGAIN;
+            loop {
+                tokio::time::sleep(pause).await;
+                let Some(inner) = inner.upgrade() else { return };
+                if (Engine { inner }).try_undo(intent.clone()).await.is_ok() {
+                    return;
+                }
+                pause = (pause * 2).min(UNDO_AT_MOST);
+            }
+        });
     }
 
     async fn try_undo(&self, intent: Intent) -> Result<()> {
         let dir = self.inner.paths.run(intent.run);
         let marker = intent.run.to_string();
-        let abandoned = blocking(move || forge_process::abandon(&marker, &dir)).await?;
-        abandoned.map_err(|error| Error::internal(whole(&error)))?;
+        let abandoned = blocking(move || {
+            let may_have_run = dir.exists();
+            forge_process::abandon(&marker, &dir).map(|()| may_have_run)
+        });
+        let may_have_run = abandoned.await?.map_err(|error| Error::internal(whole(&error)))?;
         if let What::Attempt { branch, base: Some(base), .. } = &intent.what {
             let (engine, worktree) = (self.clone(), intent.worktree.clone());
             let (repository, root) = (intent.repository.clone(), self.inner.paths.worktrees.clone());
@@ -291,13 +318,17 @@ impl Engine {
                 let repo = engine.repo(&repository)?;
                 if worktree.exists() {
                     let trashed = repo.remove_worktree_to_trash(&worktree, &trash, &root)?;
-                    // No process ever worked in it: it holds nothing but a fresh checkout.
-                    if let Some(trashed) = trashed {
+                    // When no process ever worked in it, it holds nothing but a fresh checkout.
+                    if let Some(trashed) = trashed.filter(|_| !may_have_run) {
                         std::fs::remove_dir_all(&trashed).map_err(io_error("remove", &trashed))?;
                     }
                 }
                 match repo.delete_branch_at(&branch, &commit) {
-                    Ok(()) | Err(forge_git::Error::NoSuchBranch { .. }) => Ok(()),
+                    // A branch that moved has somebody's commits, and stays.
+                    Ok(())
+                    | Err(forge_git::Error::NoSuchBranch { .. } | forge_git::Error::BranchMoved { .. }) => {
+                        Ok(())
+                    }
                     Err(error) => Err(error.into()),
                 }
             })

@@ -146,3 +146,76 @@ fn a_stop_on_record_is_carried_out_after_a_restart() {
     assert_eq!(view.status, Some(RunState::Killed));
     assert_eq!(marked(run), Vec::<u32>::new());
 }
+
+#[test]
+fn an_agent_whose_directory_was_removed_while_the_server_was_away_does_not_run_on_alone() {
+    let mut world = World::new();
+    let started = world.start("edit kept.txt text\nsay there\nhang");
+    let (id, run) = (started.attempt.attempt.id, started.run.id);
+    world.wait_for_output(run, "there");
+    world.crash();
+    std::fs::remove_dir_all(world.home.join("runs").join(run.to_string())).unwrap();
+    world.reopen();
+    world.wait_for(id, AttemptState::Failed);
+    assert_eq!(world.run(world.engine().run(run)).unwrap().state, RunState::Lost);
+    assert_eq!(marked(run), Vec::<u32>::new());
+    assert_eq!(world.git(&["show", &format!("refs/forge/snapshots/{id}:kept.txt")]), "text");
+}
+
+#[test]
+fn what_an_agent_did_before_its_start_was_taken_back_is_in_the_trash() {
+    let mut world = World::with_seam("start.spawned=hold:DIR/never");
+    let engine = world.engine().clone();
+    let wanted = world.wanted("edit made.txt text\nhang");
+    let _caller = world.spawn(async move { engine.create_and_start(wanted, None).await });
+    let runs = world.home.join("runs");
+    let made = eventually("the agent has worked", || {
+        let worktree = world.home.join("worktrees").join(world.made().1.first()?);
+        worktree.join("made.txt").exists().then_some(worktree)
+    });
+    let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap().file_name();
+    world.crash();
+    let shim = shim_pid(&world, run.to_str().unwrap().parse().unwrap());
+    kill(shim);
+    eventually("the shim is gone", || (!is_alive(shim)).then_some(()));
+    world.reopen();
+    assert!(world.run(world.engine().attempts(None)).unwrap().is_empty());
+    assert!(!made.exists());
+    let trash: Vec<_> = std::fs::read_dir(world.home.join("trash")).unwrap().flatten().collect();
+    assert!(trash.iter().any(|entry| entry.path().join("made.txt").exists()), "{trash:?}");
+    assert_eq!(world.made(), (vec![], vec![]));
+}
+
+#[test]
+fn a_start_whose_project_was_removed_meanwhile_does_not_keep_the_data_from_being_opened() {
+    let mut world = World::with_seam("start.spawned=hold:DIR/never");
+    let engine = world.engine().clone();
+    let wanted = world.wanted("hang");
+    let _caller = world.spawn(async move { engine.create_and_start(wanted, None).await });
+    let reached = world.dir.path().join("never.reached");
+    eventually("the process is there", || reached.exists().then_some(()));
+    world.run(world.engine().delete_project(world.project)).unwrap();
+    world.restart();
+    assert!(world.run(world.engine().attempts(None)).unwrap().is_empty());
+    assert_eq!(world.made(), (vec![], vec![]));
+}
+
+#[test]
+fn a_follow_up_that_waits_for_a_turn_that_broke_off_is_started_after_a_restart() {
+    let mut world = World::with_seam("follow.recorded=hold:DIR/never");
+    let started = world.start("say first");
+    let id = started.attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let follow = |prompt: &str| forge_engine::FollowUp { prompt: prompt.into(), variant: None };
+    let (engine, never) = (world.engine().clone(), follow("say never"));
+    let _caller = world.spawn(async move { engine.follow_up(id, never, None).await });
+    let reached = world.dir.path().join("never.reached");
+    eventually("the first follow-up is on record", || reached.exists().then_some(()));
+    let told = world.run(world.engine().follow_up(id, follow("say waited"), None)).unwrap();
+    assert_eq!(told.delivered, forge_engine::Delivered::Queued);
+    world.restart();
+    let last = eventually("the second follow-up has run", || {
+        world.run(world.engine().runs(id, true)).unwrap().into_iter().nth(1)
+    });
+    assert!(world.output(last.id).contains("waited"));
+}
