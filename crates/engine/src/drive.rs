@@ -284,7 +284,7 @@ impl Teller<'_> {
         let mut known = match self.known {
             Some(known) => known,
             None => {
-                let status = self.control(|control| control.status()).await?;
+                let status = self.told(self.control(|control| control.status()).await?)?;
                 Known { notes: status.notes, inputs: status.inputs, closed: status.input_closed }
             }
         };
@@ -295,7 +295,7 @@ impl Teller<'_> {
             let new = self.engine.inner.store.read(move |conn| inputs::after(conn, run, after)).await?;
             for (ordinal, body) in new {
                 let ordinal = ordinal.unsigned_abs();
-                self.control(move |control| control.note(ordinal, &body)).await?;
+                self.told(self.control(move |control| control.note(ordinal, &body)).await?)?;
                 known.notes = ordinal;
                 self.known = Some(known);
                 self.engine.inner.seam.pass("tell.noted", "").await;
@@ -304,9 +304,20 @@ impl Teller<'_> {
         while let Some((ordinal, text)) = self.sends.pop_front() {
             if ordinal > known.inputs {
                 let again = text.clone();
-                if let Err(error) = self.control(move |control| control.input(ordinal, &text)).await {
-                    self.sends.push_front((ordinal, again));
-                    return Err(error);
+                match self.control(move |control| control.input(ordinal, &text)).await? {
+                    Ok(_) => {}
+                    // An agent that takes nothing more is left to its end; what it did not hear waits for the
+                    // next one.
+                    Err(forge_process::Error::InputClosed { .. }) => {
+                        known.closed = true;
+                        self.known = Some(known);
+                        self.sends.clear();
+                        return Ok(());
+                    }
+                    Err(error) => {
+                        self.sends.push_front((ordinal, again));
+                        return Err(launch::process_error(&error));
+                    }
                 }
                 known.inputs = ordinal;
                 self.known = Some(known);
@@ -315,7 +326,11 @@ impl Teller<'_> {
         }
         if fold.idle && !known.closed && fold.notes == known.notes && self.close(known.notes).await? {
             let ordinal = fold.sends + 1;
-            self.control(move |control| control.close_input(ordinal)).await?;
+            match self.control(move |control| control.close_input(ordinal)).await? {
+                // It closed its end first, which is the same.
+                Ok(_) | Err(forge_process::Error::InputClosed { .. }) => {}
+                Err(error) => return Err(launch::process_error(&error)),
+            }
             known.closed = true;
             self.known = Some(known);
         }
@@ -347,13 +362,16 @@ impl Teller<'_> {
     async fn control<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Control) -> std::result::Result<T, forge_process::Error> + Send + 'static,
-    ) -> Result<T> {
+    ) -> Result<std::result::Result<T, forge_process::Error>> {
         let dir = self.dir.clone();
         blocking(move || {
             let mut control = Control::connect(&dir)?;
             act(&mut control)
         })
-        .await?
-        .map_err(|error| launch::process_error(&error))
+        .await
+    }
+
+    fn told<T>(&self, answer: std::result::Result<T, forge_process::Error>) -> Result<T> {
+        answer.map_err(|error| launch::process_error(&error))
     }
 }

@@ -66,7 +66,7 @@ impl Engine {
             reason = Some(reason.map_or(trouble.clone(), |reason| format!("{reason}; {trouble}")));
         }
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
-        let notes = i64::try_from(outcome.notes).unwrap_or(i64::MAX);
+        let notes = i64::try_from(outcome.told).unwrap_or(i64::MAX);
         let next = self
             .inner
             .store

@@ -1,5 +1,7 @@
 //! Folding a run's log into what it means: a function of the bytes, so doing it again changes nothing.
 
+use std::collections::VecDeque;
+
 use forge_agents::{AskRequest, Conversation, Lines, Step};
 use forge_model::Usage;
 use forge_process::{Record, Stream};
@@ -21,6 +23,8 @@ struct Talk {
     sends: u64,
     /// How many notes were folded.
     notes: u64,
+    /// Turns whose text is not in the agent's input yet: the number of the note, and of its first text.
+    unsent: VecDeque<(u64, u64)>,
     turns_told: u64,
     turns_done: u64,
     failed: bool,
@@ -66,8 +70,8 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<String>,
     /// The last thing it said.
     pub(crate) summary: Option<String>,
-    /// How many inputs it was told.
-    pub(crate) notes: u64,
+    /// How many inputs it was told: those up to the first turn whose text was never sent.
+    pub(crate) told: u64,
 }
 
 impl std::fmt::Debug for Talk {
@@ -83,6 +87,7 @@ impl Fold {
             conversation,
             sends: 0,
             notes: 0,
+            unsent: VecDeque::new(),
             turns_told: 1,
             turns_done: 0,
             failed: false,
@@ -103,6 +108,7 @@ impl Fold {
             match record.stream {
                 Stream::Stdout => out.push(&record.payload, |line| talk.said(line, &mut effects)),
                 Stream::Stderr => err.push(&record.payload, |line| talk.muttered(line, &mut effects)),
+                Stream::Input => talk.sent(record.ordinal.unwrap_or_default()),
                 Stream::Note => talk.noted(&String::from_utf8_lossy(&record.payload), &mut effects),
                 _ => {}
             }
@@ -134,7 +140,7 @@ impl Fold {
             failed: self.talk.failed,
             failure: self.talk.failure.clone(),
             summary: self.talk.summary.clone(),
-            notes: self.talk.notes,
+            told: self.talk.unsent.front().map_or(self.talk.notes, |(note, _)| note - 1),
         }
     }
 }
@@ -150,11 +156,19 @@ impl Talk {
         self.take(steps, effects);
     }
 
+    /// A text is in the agent's input, and with it every one before it.
+    fn sent(&mut self, ordinal: u64) {
+        while self.unsent.front().is_some_and(|(_, first)| *first <= ordinal) {
+            self.unsent.pop_front();
+        }
+    }
+
     fn noted(&mut self, text: &str, effects: &mut Effects) {
         self.notes += 1;
         let steps = match Input::read(text) {
             Some(Input::Turn { prompt, .. }) => {
                 self.turns_told += 1;
+                self.unsent.push_back((self.notes, self.sends + 1));
                 self.conversation.say(&prompt)
             }
             Some(Input::Answer { ask, answer }) => self.conversation.answer(&ask, &answer),

@@ -198,7 +198,8 @@ fn plan(
     let live = runs::live_of_attempt(tx.conn(), id)?.into_iter().find(|live| live.run.kind == RunKind::Agent);
     let starting = starts::of_attempt(tx.conn(), id)?;
     let (run, delivered) = match live {
-        Some(live) if can_inject(&live, &follow.variant) => {
+        // What came first is told first: nothing overtakes what waits already.
+        Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
             let input = Input::Turn { prompt: follow.prompt.clone(), variant: follow.variant.clone() };
             inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;
             (live.run.id, Delivered::Injected)
@@ -232,7 +233,8 @@ fn plan(
 /// Says whether a running agent can be told more right now. Another variant needs another process.
 fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
     let takes_it = launch::agent(&live.run.profile).is_ok_and(|agent| agent.capabilities().inject);
-    let same_variant = variant.is_none() || *variant == live.run.profile.variant;
+    let same_variant = variant.is_none()
+        || ProfileId::new(&live.run.profile.agent, variant.as_deref()).is_ok_and(|id| id == live.run.profile);
     takes_it && same_variant && !live.closing && !live.stop_requested
 }
 

@@ -8,7 +8,6 @@ use forge_model::{Noun, Op, Project, ProjectId, Time};
 
 use crate::background::blocking;
 use crate::background::detached;
-use crate::error::io_error;
 use crate::store::{Error as StoreError, projects};
 use crate::{Engine, Error, Result};
 
@@ -138,11 +137,14 @@ impl Engine {
 
     /// Finds the top of the repository at a path, making it first when that is wanted.
     async fn repository(&self, path: PathBuf, create: bool) -> Result<PathBuf> {
-        let git = self.inner.git.clone();
+        let (git, home) = (self.inner.git.clone(), self.inner.paths.home.clone());
         blocking(move || {
             let path = absolute(&path)?;
             if create && !path.join(".git").exists() {
-                std::fs::create_dir_all(&path).map_err(io_error("create", &path))?;
+                check_new_place(&git, &path, &home)?;
+                std::fs::create_dir_all(&path).map_err(|error| {
+                    Error::invalid(format!("Failed to create directory: {error}: {}", path.display()))
+                })?;
                 git.init(&path)?;
             }
             let repo = git.open(&path).map_err(as_clients_know_it)?;
@@ -164,6 +166,32 @@ impl Engine {
         let repo = self.inner.git.open(path)?;
         known.insert(path.to_path_buf(), repo.clone());
         Ok(repo)
+    }
+}
+
+/// Refuses to make a repository where one would do harm: at the top of the disk, in Forge's own data, or inside
+/// another repository.
+fn check_new_place(git: &forge_git::Git, path: &Path, home: &Path) -> Result<()> {
+    let refuse = |why: &str| {
+        Error::invalid(format!(
+            "Failed to initialize git repository: {} {why}; choose another path",
+            path.display()
+        ))
+    };
+    let clean: PathBuf = path.components().collect();
+    if clean.parent().is_none() || clean.components().any(|part| part.as_os_str() == "..") {
+        return Err(refuse("is no place for a repository"));
+    }
+    // The path itself may not be there yet; what it would lie in is.
+    let nearest = clean.ancestors().find(|place| place.is_dir()).unwrap_or(Path::new("/"));
+    let nearest = nearest.canonicalize().unwrap_or_else(|_| nearest.to_path_buf());
+    if nearest.starts_with(home) {
+        return Err(refuse("is in Forge's own data directory"));
+    }
+    match git.open(&nearest) {
+        Err(forge_git::Error::NotARepository { .. }) => Ok(()),
+        Ok(repo) => Err(refuse(&format!("is inside the repository {}", repo.top().display()))),
+        Err(_) => Err(refuse("is inside another repository")),
     }
 }
 

@@ -209,3 +209,22 @@ fn open_again(home: &Path) -> forge_engine::Error {
         Some(error).filter(|error| error.code() != Some("locked"))
     })
 }
+
+#[test]
+fn a_repository_is_made_where_it_does_no_harm_and_nowhere_else() {
+    let world = World::new();
+    let make = |path: PathBuf| {
+        let new = NewProject { name: "new".into(), path, create: true, ..NewProject::default() };
+        world.run(world.engine().create_project(new))
+    };
+    for path in ["/", "/tmp/.."] {
+        sentence(&make(path.into()).unwrap_err(), &["no place for a repository"]);
+    }
+    sentence(&make(world.home.join("inside")).unwrap_err(), &["Forge's own data directory"]);
+    sentence(&make(world.repository.join("deeper/still")).unwrap_err(), &["is inside the repository"]);
+    sentence(&make(world.repository.join(".git/hooks")).unwrap_err(), &["inside another repository"]);
+    sentence(&make("/dev/null/x".into()).unwrap_err(), &["Failed to create directory"]);
+    assert!(!world.home.join("inside").exists() && !world.repository.join("deeper").exists());
+    let made = make(world.dir.path().join("fresh/one")).unwrap();
+    assert_eq!(crate::world::git(&made.path, &["branch", "--show-current"]), "main");
+}

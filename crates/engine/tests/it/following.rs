@@ -189,3 +189,51 @@ fn a_variant_that_can_be_none_is_refused_before_it_waits() {
     let error = world.run(world.engine().follow_up(started.attempt.attempt.id, odd, None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
+
+#[test]
+fn a_turn_that_an_agent_did_not_live_to_be_told_is_told_to_the_next_one() {
+    let world = World::with_seam("tell.noted=hold:DIR/go");
+    let started = world.start("ask wait");
+    let id = started.attempt.attempt.id;
+    world.wait_for_ask(id);
+    // The turn is noted in the log, and the agent dies before its text is sent.
+    world.run(world.engine().follow_up(id, follow("say after all"), None)).unwrap();
+    let reached = world.dir.path().join("go.reached");
+    crate::world::eventually("the turn is noted", || reached.exists().then_some(()));
+    crate::stopping::kill(crate::stopping::agent_pid(&world, started.run.id));
+    let exit = world.home.join("runs").join(started.run.id.to_string()).join("exit.json");
+    crate::world::eventually("the agent is dead", || exit.exists().then_some(()));
+    std::fs::write(world.dir.path().join("go"), "").unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    let runs = world.run(world.engine().runs(id, true)).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(world.output(runs[1].id).matches("after all").count(), 1);
+}
+
+#[test]
+fn nothing_overtakes_what_waits_already() {
+    let world = World::new();
+    let started = world.start("ask wait");
+    let id = started.attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let plan = FollowUp { prompt: "say first".into(), variant: Some("LOUD".into()) };
+    assert_eq!(world.run(world.engine().follow_up(id, plan, None)).unwrap().delivered, Delivered::Queued);
+    let second = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
+    assert_eq!(second.delivered, Delivered::Queued);
+    let yes = forge_model::Answer::Approve { text: None };
+    world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    let runs = world.run(world.engine().runs(id, true)).unwrap();
+    let said: Vec<_> = runs.iter().skip(1).map(|run| world.output(run.id)).collect();
+    assert!(said[0].contains("first") && said[1].contains("second"), "{said:?}");
+}
+
+#[test]
+fn the_default_variant_by_its_name_is_the_default() {
+    let world = World::new();
+    let started = world.start("ask wait");
+    let id = started.attempt.attempt.id;
+    world.wait_for_ask(id);
+    let named = FollowUp { prompt: "say more".into(), variant: Some("DEFAULT".into()) };
+    assert_eq!(world.run(world.engine().follow_up(id, named, None)).unwrap().delivered, Delivered::Injected);
+}
