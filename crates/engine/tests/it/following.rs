@@ -9,6 +9,12 @@ fn follow(prompt: &str) -> FollowUp {
     FollowUp { prompt: prompt.into(), variant: None }
 }
 
+/// Adds a variant of the scripted agent, which needs a process of its own.
+fn make_loud(world: &World) {
+    let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
+    std::fs::write(world.home.join("profiles.json"), loud).unwrap();
+}
+
 #[test]
 fn a_running_agent_is_told_at_once_and_hears_it_once() {
     let world = World::new();
@@ -31,8 +37,7 @@ fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
     let started = world.start("ask go on?");
     let id = started.attempt.attempt.id;
     let ask = world.wait_for_ask(id);
-    let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
-    std::fs::write(world.home.join("profiles.json"), loud).unwrap();
+    make_loud(&world);
     let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()) };
     let told = world.run(world.engine().follow_up(id, other, None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);
@@ -216,6 +221,7 @@ fn nothing_overtakes_what_waits_already() {
     let started = world.start("ask wait");
     let id = started.attempt.attempt.id;
     let ask = world.wait_for_ask(id);
+    make_loud(&world);
     let plan = FollowUp { prompt: "say first".into(), variant: Some("LOUD".into()) };
     assert_eq!(world.run(world.engine().follow_up(id, plan, None)).unwrap().delivered, Delivered::Queued);
     let second = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
