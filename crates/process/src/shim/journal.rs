@@ -2,6 +2,7 @@
 //! with a full disk.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -132,11 +133,15 @@ impl Journal {
         end
     }
 
-    /// Repeats an act until the disk takes it, and lets everybody know meanwhile.
+    /// Repeats an act until the disk takes it, and lets everybody know meanwhile. A directory that was removed
+    /// takes nothing any more and has no reader, so there the act is given up.
     pub(super) fn patiently(&self, mut act: impl FnMut() -> Result<()>) {
         let Err(first) = act() else { return };
         lock(&self.waiting).begin(&first);
         loop {
+            if is_removed(Path::new(".")) {
+                return lock(&self.waiting).end();
+            }
             thread::sleep(RETRY);
             match act() {
                 Ok(()) => return lock(&self.waiting).end(),
@@ -163,6 +168,11 @@ impl Waiting {
             self.blocked = None;
         }
     }
+}
+
+/// Says whether a directory has no name any more.
+fn is_removed(dir: &Path) -> bool {
+    std::fs::metadata(dir).is_ok_and(|directory| directory.nlink() == 0)
 }
 
 /// In the words of the system, without the number.

@@ -135,3 +135,15 @@ fn an_abandoned_run_is_ended_whatever_state_it_is_in() {
     // Never there at all.
     abandon("nobody", &lost.file("nowhere")).unwrap();
 }
+
+#[test]
+fn a_shim_whose_directory_was_removed_ends_with_its_agent() {
+    let stage = Stage::new();
+    let spawned = stage.start(&stage.sh("echo said; exec sleep 600"));
+    eventually("the output", || (stage.text(Stream::Stdout) == "said\n").then_some(()));
+    std::fs::remove_dir_all(&stage.dir).unwrap();
+    let shim = spawned.shim_pid;
+    kill(spawned.agent_pid);
+    eventually("the shim's end", || (!is_running(shim)).then_some(()));
+    spawned.reap();
+}
