@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::moves;
 use crate::once::{self, Key};
 use crate::store::calls::Call;
-use crate::store::{Error, Tx, attempts, queue, runs, starts, tasks};
+use crate::store::{Conn, Error, Tx, attempts, queue, runs, starts, tasks};
 
 /// What a start is about to make, as it is written down before anything is made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,6 +79,19 @@ impl Intent {
 
     fn body(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(|error| Error::Other(error.to_string()))
+    }
+
+    /// Says whether the names of a new attempt belong to another one, which is there or under way. Four digits of
+    /// an id are soon drawn twice, and whoever is taken back must not take another's worktree along.
+    pub(crate) fn name_taken(&self, conn: &Conn) -> Result<bool, Error> {
+        let What::Attempt { branch, .. } = &self.what else { return Ok(false) };
+        let worktree = self.worktree.to_string_lossy();
+        if attempts::name_taken(conn, self.project, branch, &worktree)? {
+            return Ok(true);
+        }
+        let under_way = starts::all(conn)?;
+        let others = under_way.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
+        Ok(others.filter(|other| other.run != self.run).any(|other| other.worktree == self.worktree))
     }
 
     /// The run that this start makes.
@@ -186,5 +199,41 @@ pub(crate) fn shown(body: &TaskBody, project: ProjectId) -> Task {
         parent: body.parent,
         created_at: Time::from_millis(0),
         updated_at: Time::from_millis(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    fn intent(worktree: &str) -> Intent {
+        let branch = format!("forge{worktree}");
+        Intent {
+            attempt: AttemptId::random(),
+            run: RunId::random(),
+            project: ProjectId::random(),
+            repository: "/repository".into(),
+            worktree: worktree.into(),
+            profile: ProfileId::new("SCRIPTED", None).unwrap(),
+            prompt: "hi".into(),
+            session: None,
+            what: What::Attempt { task: TaskId::random(), new_task: None, branch, base: None },
+            key: None,
+            at: Time::from_millis(0),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_a_start_under_way_has_drawn_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let taken = store.write(|tx| {
+            let first = intent("/6a0c-a-task");
+            assert!(!first.name_taken(tx.conn())?);
+            first.insert(tx)?;
+            Ok((intent("/6a0c-a-task").name_taken(tx.conn())?, intent("/6a0d-a-task").name_taken(tx.conn())?))
+        });
+        assert_eq!(taken.await.unwrap(), (true, false));
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{io_error, whole};
 use crate::intent::{Base, Intent, TaskBody, What, shown};
 use crate::once::{Key, Once};
 use crate::paths::free_bytes;
-use crate::store::{attempts, starts};
+use crate::store::starts;
 use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
 
 /// How often a name that is taken is drawn again.
@@ -173,11 +173,8 @@ impl Engine {
     async fn intend(&self, intent: &Intent) -> Result<bool> {
         let intent = intent.clone();
         let written = self.inner.store.write(move |tx| {
-            if let What::Attempt { branch, .. } = &intent.what {
-                let worktree = intent.worktree.to_string_lossy();
-                if attempts::name_taken(tx.conn(), intent.project, branch, &worktree)? {
-                    return Ok(false);
-                }
+            if intent.name_taken(tx.conn())? {
+                return Ok(false);
             }
             intent.insert(tx)?;
             Ok(true)
@@ -199,6 +196,13 @@ impl Engine {
             Ok(run) => {
                 let id = run.id;
                 self.started(intent.attempt, id).await.map_err(Failure::Other)
+            }
+            Err(Failure::NameTaken) => {
+                // What bears that name is somebody else's, and nothing of ours was made: only the row goes.
+                let run = intent.run;
+                let forgotten = self.inner.store.write(move |tx| starts::delete(tx.conn(), run)).await;
+                forgotten.map_err(Error::from)?;
+                Err(Failure::NameTaken)
             }
             Err(failure) => {
                 self.undo(&intent).await;
