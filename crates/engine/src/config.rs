@@ -192,11 +192,15 @@ fn defaults() -> Map<String, Value> {
 
 /// Lays a change over settings. Known sections are merged key by key; everything else is replaced whole,
 /// so that what a client does not send inside its own objects can be removed by it.
-fn lay(config: &mut Map<String, Value>, change: Map<String, Value>, keys: Keys) {
+pub(crate) fn lay(config: &mut Map<String, Value>, change: Map<String, Value>, keys: Keys) {
     for (key, value) in change {
         match (shape::rule(keys, &key), value) {
-            (Some(Rule::Section(inner)), Value::Object(section)) => {
-                if let Value::Object(known) = config.entry(key).or_insert_with(|| Value::Object(Map::new())) {
+            (Some(Rule::Section(inner) | Rule::MaybeSection(inner)), Value::Object(section)) => {
+                let known = config.entry(key).or_insert(Value::Null);
+                if known.is_null() {
+                    *known = Value::Object(Map::new());
+                }
+                if let Value::Object(known) = known {
                     lay(known, section, inner);
                 }
             }
@@ -219,10 +223,13 @@ fn masked(mut config: Map<String, Value>) -> Value {
     Value::Object(config)
 }
 
-fn mask(map: &mut Map<String, Value>, keys: Keys) {
+/// Puts the mask in place of the secrets of known keys.
+pub(crate) fn mask(map: &mut Map<String, Value>, keys: Keys) {
     for (key, value) in map {
         match (shape::rule(keys, key), value) {
-            (Some(Rule::Section(inner)), Value::Object(section)) => mask(section, inner),
+            (Some(Rule::Section(inner) | Rule::MaybeSection(inner)), Value::Object(section)) => {
+                mask(section, inner);
+            }
             (Some(Rule::MaybeSecret), Value::String(secret)) if !secret.is_empty() => *secret = MASK.into(),
             _ => {}
         }

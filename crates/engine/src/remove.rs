@@ -11,7 +11,8 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Conn, Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, snapshots, starts, tasks,
+    Conn, Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, settings, snapshots,
+    starts, tasks,
 };
 use crate::{AttemptView, Engine, Error, Result};
 
@@ -185,6 +186,7 @@ fn remove_project(tx: &mut Tx<'_>, id: ProjectId) -> std::result::Result<(), Sto
         remove_attempt(tx, attempt)?;
     }
     removed::keep(tx.conn(), &Removed::plain("project", id), tx.now())?;
+    settings::delete(tx.conn(), &id.to_string())?;
     projects::delete(tx.conn(), id)?;
     tx.changed(Noun::Project, id, Op::Remove, Some(id), None);
     Ok(())

@@ -24,9 +24,11 @@ pub(crate) enum Rule {
     /// Names and texts, as in an environment.
     MaybeVariables,
     OneOf(&'static [&'static str]),
+    MaybeOneOf(&'static [&'static str]),
     /// An agent and its variant, as an object or as plain text.
     Profile,
     Section(Keys),
+    MaybeSection(Keys),
 }
 
 /// Finds the rule of a key.
@@ -39,7 +41,7 @@ pub(crate) fn rule(keys: Keys, key: &str) -> Option<Rule> {
 pub(crate) fn check(map: &Map<String, Value>, keys: Keys, at: &str) -> Result<(), String> {
     for (key, value) in map {
         let Some(rule) = rule(keys, key) else { continue };
-        if let Rule::Section(inner) = rule
+        if let Rule::Section(inner) | Rule::MaybeSection(inner) = rule
             && let Value::Object(section) = value
         {
             check(section, inner, &format!("{at}{key}."))?;
@@ -84,11 +86,16 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
             let right = value.as_str().is_some_and(|name| names.contains(&name));
             return (!right).then(|| format!("one of {}", names.join(", ")));
         }
+        Rule::MaybeOneOf(names) => {
+            let right = value.is_null() || value.as_str().is_some_and(|name| names.contains(&name));
+            return (!right).then(|| format!("one of {}, or null", names.join(", ")));
+        }
         Rule::Profile => (
             profile(value).is_some(),
             "an agent's name, as {\"executor\": \"CLAUDE_CODE\", \"variant\": \"PLAN\"}",
         ),
         Rule::Section(_) => (value.is_object(), "an object"),
+        Rule::MaybeSection(_) => (value.is_object() || value.is_null(), "an object or null"),
     };
     (!right).then(|| wanted.to_string())
 }

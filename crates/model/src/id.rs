@@ -77,6 +77,8 @@ ids! {
     RunId
     /// Names an ask.
     AskId
+    /// Names a standing agent.
+    StandingAgentId
     /// Names a tag.
     TagId
     /// Names a template.

@@ -294,6 +294,7 @@ value_from_display!(
     forge_model::AttemptId,
     forge_model::RunId,
     forge_model::AskId,
+    forge_model::StandingAgentId,
     forge_model::TagId,
     forge_model::TemplateId,
     forge_model::TaskStatus,

@@ -15,7 +15,9 @@ pub(crate) mod projects;
 pub(crate) mod queue;
 pub(crate) mod removed;
 pub(crate) mod runs;
+pub(crate) mod settings;
 pub(crate) mod snapshots;
+pub(crate) mod standing_agents;
 pub(crate) mod starts;
 pub(crate) mod tags;
 pub(crate) mod tasks;
@@ -154,7 +156,9 @@ mod tests {
                     queue::STATEMENTS,
                     removed::STATEMENTS,
                     runs::STATEMENTS,
+                    settings::STATEMENTS,
                     snapshots::STATEMENTS,
+                    standing_agents::STATEMENTS,
                     starts::STATEMENTS,
                     tags::STATEMENTS,
                     tasks::STATEMENTS,

@@ -26,7 +26,8 @@ macro_rules! view {
 }
 
 statements! {
-    OF_PROJECT = view!("where t.project_id = $1 and t.status <> 'agent' order by t.created_at desc, t.id");
+    OF_PROJECT = view!("where t.project_id = $1 and t.status <> 'agent'
+        and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id");
     ONE = view!("where t.id = $1");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at)
@@ -36,10 +37,11 @@ statements! {
     SET_STATUS = "update tasks set status = $2, updated_at = $3 where id = $1";
     ORPHAN = "update tasks set parent_attempt_id = null where parent_attempt_id = $1 returning id, project_id";
     DELETE = "delete from tasks where id = $1";
-    COUNT = "select count(*) from tasks";
+    COUNT = "select count(*) from tasks t where t.status <> 'agent'
+        and not exists (select 1 from standing_agents s where s.task_id = t.id)";
 }
 
-/// Returns the tasks of a project, newest first; chats with agents are left out.
+/// Returns the tasks of a project, newest first; those of standing agents are left out.
 pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView>, Error> {
     conn.query(OF_PROJECT, args![project])?.iter().map(view).collect()
 }
@@ -93,7 +95,7 @@ pub(crate) fn delete(conn: &Conn, id: TaskId) -> Result<(), Error> {
     conn.execute(DELETE, args![id]).map(drop)
 }
 
-/// Counts the tasks.
+/// Counts the tasks that stand on a board.
 pub(crate) fn count(conn: &Conn) -> Result<i64, Error> {
     conn.query(COUNT, &[])?[0].int(0)
 }
