@@ -145,7 +145,7 @@ impl Engine {
                     changed |= attempts::set_session(tx.conn(), attempt, &session, tx.now())?;
                 }
                 if let Some(usage) = usage {
-                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                    runs::set_usage(tx.conn(), run, usage)?;
                     attempts::sum_usage(tx.conn(), attempt, tx.now())?;
                     changed = true;
                 }
@@ -346,7 +346,7 @@ impl Teller<'_> {
             .inner
             .store
             .write(move |tx| {
-                if runs::close(tx.conn(), run, told, tx.now())? {
+                if runs::close(tx.conn(), run, told)? {
                     return Ok(true);
                 }
                 Ok(runs::one(tx.conn(), run)?.is_some_and(|live| live.closing))

@@ -1,14 +1,21 @@
 //! What changed since a position: the durable tail behind every stream.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use forge_model::{Ask, AskId, AttemptId, Noun, Op, Project, ProjectId, Run, RunId, TaskId};
+use forge_model::{Ask, AskId, AttemptId, Event, Noun, Op, Project, ProjectId, Run, RunId, TaskId};
+use tokio::sync::Mutex;
 
 use crate::store::{Conn, Error as StoreError, asks, attempts, events, projects, runs, tasks};
 use crate::{AttemptView, Engine, Result, TaskView};
 
 /// How many events one look takes in.
 const AT_ONCE: i64 = 2000;
+
+/// How many looks are kept for readers that stand at the same place, and how far behind the newest event a
+/// reader may be to share them. Whoever is further behind is better off with one look at everything.
+const KEPT: usize = 16;
+const NEAR: i64 = 128;
 
 /// Everything that changed after a position, each thing once and in its newest form.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +24,14 @@ pub struct Changes {
     pub seq: i64,
     /// The position asked for is unknown or expired: start over from a snapshot.
     pub resync: bool,
-    pub items: Vec<Change>,
+    pub items: Vec<Changed>,
+}
+
+/// One thing that changed, and the project it belongs or belonged to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    pub project: Option<ProjectId>,
+    pub change: Change,
 }
 
 /// One thing that changed; no value means that it was removed.
@@ -39,10 +53,35 @@ impl Engine {
 
     /// Returns what changed after a position, as it is now. Things that changed often appear once, so a slow
     /// reader catches up without missing anything.
-    pub async fn changes(&self, after: i64) -> Result<Changes> {
-        Ok(self.inner.store.read(move |conn| changes(conn, after)).await?)
+    ///
+    /// What an attempt's runs, asks and queue say about it belongs to its form, and so does what its attempts
+    /// say about a task: a change below tells of the attempt and the task too.
+    ///
+    /// Readers that stand at the same place share one look. It may be a little older than the newest event;
+    /// [`Changes::seq`] says how far it goes.
+    pub async fn changes(&self, after: i64) -> Result<Arc<Changes>> {
+        let look = || self.inner.store.read(move |conn| changes(conn, after));
+        if *self.inner.store.bell().borrow() - after > NEAR {
+            return Ok(Arc::new(look().await?));
+        }
+        // Held while reading, so that of a crowd that hears the bell one reads and the others wait for it.
+        let mut recent = self.inner.recent.0.lock().await;
+        if let Some((_, seen)) = recent.iter().find(|(from, _)| *from == after) {
+            return Ok(seen.clone());
+        }
+        let seen = Arc::new(look().await?);
+        // "Nothing yet" is true for a moment only.
+        if seen.seq > after && !seen.resync {
+            recent.truncate(KEPT - 1);
+            recent.push_front((after, seen.clone()));
+        }
+        Ok(seen)
     }
 }
+
+/// The newest looks at what changed, by the position they start after.
+#[derive(Debug, Default)]
+pub(crate) struct Recent(Mutex<VecDeque<(i64, Arc<Changes>)>>);
 
 fn changes(conn: &Conn, after: i64) -> std::result::Result<Changes, StoreError> {
     let newest = events::newest(conn)?;
@@ -52,20 +91,57 @@ fn changes(conn: &Conn, after: i64) -> std::result::Result<Changes, StoreError> 
     }
     let list = events::after(conn, after, AT_ONCE)?;
     let seq = list.last().map_or(newest, |event| event.seq);
-    let mut changed: Vec<(Noun, String)> = Vec::new();
-    let mut added: BTreeMap<String, bool> = BTreeMap::new();
+    let mut touched = Touched::default();
     for event in &list {
-        if !added.contains_key(&event.id) {
-            changed.push((event.noun, event.id.clone()));
-        }
-        *added.entry(event.id.clone()).or_default() |= event.op == Op::Add;
+        touched.note(event.noun, event.id.clone(), event.project, event.op == Op::Add);
     }
-    let mut items = Vec::with_capacity(changed.len());
-    for (noun, id) in changed {
-        let added = added.get(&id).copied().unwrap_or_default();
-        items.extend(newest_form(conn, noun, &id, added)?);
+    for Event { noun, project, attempt, .. } in &list {
+        // A draft is nobody's business but its composer's.
+        let shows = matches!(noun, Noun::Attempt | Noun::Run | Noun::Ask | Noun::Queue);
+        if let Some(attempt) = attempt.filter(|_| shows) {
+            touched.note(Noun::Attempt, attempt.to_string(), *project, false);
+        }
+    }
+    let mut items = Vec::with_capacity(touched.things.len());
+    let mut next = 0;
+    // Grows while it is gone through: the task of an attempt is known once the attempt is.
+    while let Some(Thing { noun, id, project, added }) = touched.things.get(next).cloned() {
+        next += 1;
+        let Some(change) = newest_form(conn, noun, &id, added)? else { continue };
+        if let Change::Attempt { value: Some(view), .. } = &change
+            && let Some(task) = view.attempt.task
+        {
+            touched.note(Noun::Task, task.to_string(), project, false);
+        }
+        items.push(Changed { project, change });
     }
     Ok(Changes { seq, resync: false, items })
+}
+
+/// What a stretch of events touched, each thing once, in the order of its first event.
+#[derive(Debug, Default)]
+struct Touched {
+    things: Vec<Thing>,
+    places: HashMap<(Noun, String), usize>,
+}
+
+#[derive(Debug, Clone)]
+struct Thing {
+    noun: Noun,
+    id: String,
+    project: Option<ProjectId>,
+    added: bool,
+}
+
+impl Touched {
+    fn note(&mut self, noun: Noun, id: String, project: Option<ProjectId>, added: bool) {
+        let next = self.things.len();
+        let place = *self.places.entry((noun, id.clone())).or_insert(next);
+        match self.things.get_mut(place) {
+            Some(thing) => thing.added |= added,
+            None => self.things.push(Thing { noun, id, project, added }),
+        }
+    }
 }
 
 /// Fetches what a thing is now. An id that cannot be read belongs to a newer Forge and is passed over.

@@ -19,6 +19,7 @@ mod input;
 mod intent;
 mod launch;
 mod logs;
+mod maps;
 mod moves;
 mod once;
 mod open;
@@ -49,10 +50,11 @@ use forge_model::RunId;
 
 pub use config::ConfigChange;
 pub use error::{Error, ErrorKind, Result};
-pub use events::{Change, Changes};
+pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
 pub use info::{Info, Machine};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
+pub use maps::Positioned;
 pub use once::Key;
 pub use open::{AgentEnvironment, Options};
 pub use profiles::{NewProfiles, ProfilesFile};
@@ -96,6 +98,8 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    /// What readers of changes share.
+    recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.
     files: Mutex<()>,
     /// Held for the life of the engine: nobody else writes to this data directory.

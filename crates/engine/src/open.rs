@@ -98,6 +98,7 @@ impl Engine {
                 agents: options.agents,
                 handles: Default::default(),
                 calls: Default::default(),
+                recent: Default::default(),
                 files: Default::default(),
                 _lock: lock,
             }),

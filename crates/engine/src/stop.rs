@@ -82,7 +82,7 @@ impl Engine {
             |state: RunState| Error::conflict(format!("run {id} is not running: it is {state}"));
         let own_way = has_own_way(&run)?;
         let asked = self.inner.store.write(move |tx| {
-            if !runs::request_stop(tx.conn(), id, tx.now())? {
+            if !runs::request_stop(tx.conn(), id)? {
                 return Ok(false);
             }
             if own_way {

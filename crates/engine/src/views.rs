@@ -13,6 +13,8 @@ pub struct TaskView {
     /// The newest attempt's agent, with its variant; empty when there is no attempt.
     pub executor: String,
     pub attempt_count: i64,
+    /// A chat with an agent, or an agent's standing task: on no board.
+    pub is_chat: bool,
 }
 
 /// An attempt and what its runs say about it.

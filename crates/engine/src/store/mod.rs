@@ -196,9 +196,9 @@ mod tests {
                         conn::args![run, attempt],
                     )?;
                     let usage = forge_model::Usage { input_tokens: Some(tokens), ..Default::default() };
-                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                    runs::set_usage(tx.conn(), run, usage)?;
                     // The log is folded again after a restart, and tells the same figure again.
-                    runs::set_usage(tx.conn(), run, usage, tx.now())?;
+                    runs::set_usage(tx.conn(), run, usage)?;
                 }
                 attempts::sum_usage(tx.conn(), attempt, tx.now())?;
                 tx.conn().query("select input_tokens, cost_micros from attempts", &[])

@@ -26,12 +26,14 @@ statements! {
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10)";
     END = "update runs set state = $2, after_head = $3, exit_code = $4, signal = $5, reason = $6, completed_at = $7,
         updated_at = $7 where id = $1 and state = 'running'";
+    // The next three change nothing that people see of a run, so they tell nobody, and leave its time as it is:
+    // a time that moved without an event would differ from what followers were told.
     // Closing the input and being told something more exclude each other: whoever commits first wins.
-    CLOSE = "update runs set closing = 1, updated_at = $3 where id = $1 and state = 'running' and closing = 0
+    CLOSE = "update runs set closing = 1 where id = $1 and state = 'running' and closing = 0
         and (select count(*) from inputs i where i.run_id = $1) = $2";
     SET_USAGE = "update runs set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
-        cache_read_tokens = $5, cost_micros = $6, updated_at = $7 where id = $1";
-    REQUEST_STOP = "update runs set stop_requested = 1, updated_at = $2 where id = $1 and state = 'running'";
+        cache_read_tokens = $5, cost_micros = $6 where id = $1";
+    REQUEST_STOP = "update runs set stop_requested = 1 where id = $1 and state = 'running'";
     DELETE = "delete from runs where attempt_id = $1";
 }
 
@@ -105,12 +107,12 @@ pub(crate) fn end(conn: &Conn, id: RunId, end: &End, now: Time) -> Result<bool, 
 }
 
 /// Closes a run to further input, unless more than `told` inputs are there by now.
-pub(crate) fn close(conn: &Conn, id: RunId, told: i64, now: Time) -> Result<bool, Error> {
-    Ok(conn.execute(CLOSE, args![id, told, now])? == 1)
+pub(crate) fn close(conn: &Conn, id: RunId, told: i64) -> Result<bool, Error> {
+    Ok(conn.execute(CLOSE, args![id, told])? == 1)
 }
 
 /// Keeps what a run has used so far.
-pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage, now: Time) -> Result<(), Error> {
+pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage) -> Result<(), Error> {
     conn.execute(
         SET_USAGE,
         args![
@@ -119,16 +121,15 @@ pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage, now: Time) -> Result<(
             u.output_tokens,
             u.cache_creation_tokens,
             u.cache_read_tokens,
-            u.cost_micros,
-            now
+            u.cost_micros
         ],
     )?;
     Ok(())
 }
 
 /// Notes that a person wants a run stopped; says whether it was still running.
-pub(crate) fn request_stop(conn: &Conn, id: RunId, now: Time) -> Result<bool, Error> {
-    Ok(conn.execute(REQUEST_STOP, args![id, now])? == 1)
+pub(crate) fn request_stop(conn: &Conn, id: RunId) -> Result<bool, Error> {
+    Ok(conn.execute(REQUEST_STOP, args![id])? == 1)
 }
 
 /// Deletes the rows of an attempt's runs.

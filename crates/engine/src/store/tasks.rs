@@ -18,7 +18,8 @@ macro_rules! view {
                 (select r.state from runs r join attempts a on a.id = r.attempt_id
                     where a.task_id = t.id and r.kind <> 'dev_server' order by r.started_at desc, r.id limit 1),
                 (select a.agent from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1),
-                (select a.variant from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1)
+                (select a.variant from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1),
+                t.status = 'agent' or exists (select 1 from standing_agents s where s.task_id = t.id)
              from tasks t ",
             $tail
         )
@@ -123,5 +124,6 @@ fn view(row: &Row) -> Result<TaskView, Error> {
         last_attempt_failed: newest_run
             .is_some_and(|state| state.is_over() && state != forge_model::RunState::Completed),
         executor,
+        is_chat: row.flag(13)?,
     })
 }

@@ -17,7 +17,7 @@ fn everything_that_changed_is_told_once_in_its_newest_form() {
     let attempts: Vec<_> = changes
         .items
         .iter()
-        .filter_map(|item| match item {
+        .filter_map(|item| match &item.change {
             Change::Attempt { id, added, value } => Some((*id, *added, value.clone().unwrap())),
             _ => None,
         })
@@ -37,10 +37,9 @@ fn a_removed_thing_is_told_as_removed() {
     let before = *world.engine().bell().borrow();
     world.run(world.engine().delete_task(started.task.task.id)).unwrap();
     let changes = world.run(world.engine().changes(before)).unwrap();
-    let gone = changes
-        .items
-        .iter()
-        .any(|item| matches!(item, Change::Task { id, value: None, .. } if *id == started.task.task.id));
+    let gone = changes.items.iter().any(
+        |item| matches!(&item.change, Change::Task { id, value: None, .. } if *id == started.task.task.id),
+    );
     assert!(gone, "{changes:?}");
 }
 
@@ -106,4 +105,50 @@ fn what_is_there_so_far_is_given_without_waiting_for_more() {
     });
     assert!(text.contains("so far\n"));
     assert_eq!(end, LogEnd::CaughtUp);
+}
+
+#[test]
+fn a_change_of_a_run_or_an_attempt_tells_of_its_task_too() {
+    let world = World::new();
+    let started = world.start("ask may I?\nsay thanks");
+    let (task, attempt) = (started.task.task.id, started.attempt.attempt.id);
+    world.wait_for(attempt, AttemptState::Waiting);
+    let before = *world.engine().bell().borrow();
+    world.run(world.engine().stop_attempt(attempt)).unwrap();
+    world.wait_for(attempt, AttemptState::Stopped);
+    let changes = world.run(world.engine().changes(before)).unwrap();
+    let told = changes.items.iter().find_map(|item| match &item.change {
+        Change::Task { id, value, .. } if *id == task => value.clone(),
+        _ => None,
+    });
+    let told = told.unwrap_or_else(|| panic!("nothing about the task: {changes:?}"));
+    assert!(!told.has_in_progress_attempt && told.last_attempt_failed, "{told:?}");
+    assert!(changes.items.iter().all(|item| item.project == Some(world.project)), "{changes:?}");
+}
+
+#[test]
+fn a_crowd_of_readers_at_one_place_shares_one_look_and_nobody_is_kept_in_the_past() {
+    let world = World::new();
+    let before = *world.engine().bell().borrow();
+    assert!(world.run(world.engine().changes(before)).unwrap().items.is_empty());
+    world.start("say hi");
+    let first = world.run(world.engine().changes(before)).unwrap();
+    let second = world.run(world.engine().changes(before)).unwrap();
+    assert!(!first.items.is_empty(), "that nothing had changed was true for a moment only");
+    assert!(std::sync::Arc::ptr_eq(&first, &second));
+}
+
+#[test]
+fn a_set_and_the_changes_after_its_position_leave_nothing_out() {
+    let world = World::new();
+    let started = world.start("say hi");
+    let attempt = started.attempt.attempt.id;
+    world.wait_for(attempt, AttemptState::Finished);
+    let tasks = world.run(world.engine().tasks_and_position(world.project)).unwrap();
+    let runs = world.run(world.engine().runs_and_position(attempt)).unwrap();
+    assert_eq!(tasks.items, [world.run(world.engine().task(started.task.task.id)).unwrap()]);
+    assert_eq!(runs.items, [world.run(world.engine().run(started.run.id)).unwrap()]);
+    assert!(world.run(world.engine().changes(tasks.seq)).unwrap().items.is_empty());
+    let nobody = forge_model::AttemptId::random();
+    assert!(world.run(world.engine().runs_and_position(nobody)).unwrap().items.is_empty());
 }

@@ -85,7 +85,7 @@ impl Tail {
                     // A long tail comes in pieces, and the bell rings only once for all of it.
                     self.behind = changes.seq > self.after && changes.seq < *self.bell.borrow();
                     self.after = changes.seq;
-                    if let Some(event) = event(changes) {
+                    if let Some(event) = event(&changes) {
                         return Some(event);
                     }
                 }
@@ -98,14 +98,14 @@ impl Tail {
     }
 }
 
-fn event(changes: Changes) -> Option<Event> {
+fn event(changes: &Changes) -> Option<Event> {
     if changes.resync {
         return Some(resync(changes.seq));
     }
     if changes.items.is_empty() {
         return None;
     }
-    let data = serde_json::to_string(&Patch::from(changes.items)).ok()?;
+    let data = serde_json::to_string(&changes.items.iter().collect::<Patch>()).ok()?;
     Some(Event::default().id(changes.seq.to_string()).event("json_patch").data(data))
 }
 

@@ -1,6 +1,6 @@
 //! Changes as JSON Patch operations on the document that event streams describe.
 
-use forge_engine::Change;
+use forge_engine::{Change, Changed};
 use serde::Serialize;
 
 use super::{Approval, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
@@ -43,9 +43,9 @@ impl<T> PatchOp<T> {
     }
 }
 
-impl From<Vec<Change>> for Patch {
-    fn from(changes: Vec<Change>) -> Self {
-        Patch(changes.into_iter().map(PatchOp::from).collect())
+impl<'a> FromIterator<&'a Changed> for Patch {
+    fn from_iter<I: IntoIterator<Item = &'a Changed>>(changes: I) -> Self {
+        Patch(changes.into_iter().map(|changed| changed.change.clone().into()).collect())
     }
 }
 

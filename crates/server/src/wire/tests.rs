@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forge_engine::{AttemptView, Branch, Change, Delivered, FollowedUp, Started, TaskView};
+use forge_engine::{AttemptView, Branch, Change, Changed, Delivered, FollowedUp, Started, TaskView};
 use forge_model::{
     Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, ProfileId, ProjectId, Run,
     RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
@@ -57,6 +57,7 @@ fn task_view() -> TaskView {
         has_merged_attempt: false,
         last_attempt_failed: false,
         executor: "CODEX".to_string(),
+        is_chat: false,
         attempt_count: 1,
     }
 }
@@ -331,7 +332,8 @@ fn changes_are_patches_on_one_document() {
         {"op": "add", "path": format!("/execution_processes/{ID}"), "value": wire(ExecutionProcess::from(run()))},
         {"op": "replace", "path": format!("/approvals/{ID}"), "value": wire(Approval::from(ask()))},
     ]);
-    assert_eq!(wire(Patch::from(changes)), expected);
+    let changed: Vec<_> = changes.into_iter().map(|change| Changed { project: None, change }).collect();
+    assert_eq!(wire(changed.iter().collect::<Patch>()), expected);
 }
 
 #[test]
