@@ -1,3 +1,7 @@
-//! Code hosts over HTTPS: pull requests and what becomes of them.
+//! Hosts outside, over HTTPS: where code lives and where messages go.
 //!
-//! Nothing lives here yet. Whatever comes knows repositories, branches and pull requests, and no task.
+//! Whatever is here knows repositories, pull requests and texts to send, and no task.
+
+mod omni;
+
+pub use omni::{Instance, Omni, OmniError, Recipient};
