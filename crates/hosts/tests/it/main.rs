@@ -1,0 +1,6 @@
+//! The hosts, spoken to over real connections.
+
+#![expect(clippy::unwrap_used, reason = "clippy lets tests unwrap, but not the functions that they share")]
+
+mod github;
+mod played_github;
