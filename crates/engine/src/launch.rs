@@ -14,8 +14,12 @@ use crate::fold::Fold;
 use crate::store::attempts;
 use crate::{Engine, Error, Result};
 
-/// Variables of the server that mean something else, or something dangerous, to an agent.
-const OURS: &[&str] = &["HOST", "PORT", "BACKEND_PORT", "FORGE_SEAM", "FORGE_TOKEN"];
+/// Variables of the server that mean something else to an agent: the address of what it serves would be ours.
+const OF_THE_SERVER: &[&str] = &["HOST", "PORT", "BACKEND_PORT"];
+
+/// The only ones of our own that an agent inherits: where a `forge` that it calls finds its server, and where the
+/// scripted agent's lines are witnessed.
+const INHERITED: &[&str] = &["FORGE_HOME", "FORGE_WITNESS"];
 
 /// Finds the agent of a profile.
 pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
@@ -59,8 +63,7 @@ impl Engine {
         argv.extend(command.args);
         let mut env: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| !name.starts_with("GIT_") && !OURS.contains(&name.as_str()))
-            .filter(|(name, _)| !command.unset.contains(name))
+            .filter(|(name, _)| is_inherited(name) && !command.unset.contains(name))
             .collect();
         for (name, value) in command.env {
             env.retain(|(known, _)| *known != name);
@@ -132,6 +135,15 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     }
 }
 
+/// Says whether an agent gets a variable of the server's. Its own git must find its own repository, and its own
+/// Forge its own attempt.
+fn is_inherited(name: &str) -> bool {
+    if name.starts_with("FORGE_") {
+        return INHERITED.contains(&name);
+    }
+    !name.starts_with("GIT_") && !OF_THE_SERVER.contains(&name)
+}
+
 /// Finds a program on the path, or says how to install it.
 fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
     use std::os::unix::fs::PermissionsExt;
@@ -162,6 +174,17 @@ mod tests {
         assert!(
             error.to_string().contains("`no-such-agent`") && error.to_string().contains("npm install -g x")
         );
+    }
+
+    #[test]
+    fn an_agent_inherits_the_persons_variables_and_none_that_steers_the_server() {
+        for name in ["PATH", "HOME", "ANTHROPIC_API_KEY", "FORGE_HOME", "GITHUB_TOKEN"] {
+            assert!(is_inherited(name), "{name}");
+        }
+        let not = ["HOST", "PORT", "BACKEND_PORT", "GIT_DIR", "FORGE_SEAM", "FORGE_TOKEN", "FORGE_RUN"];
+        for name in not.into_iter().chain(["FORGE_ATTEMPT", "FORGE_BASE_URL", "FORGE_WORKTREES", "FORGE_X"]) {
+            assert!(!is_inherited(name), "{name}");
+        }
     }
 
     #[test]

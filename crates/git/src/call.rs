@@ -170,6 +170,5 @@ pub(crate) fn line(answer: Vec<u8>) -> String {
 }
 
 pub(crate) fn failure(verb: &str, output: &Output) -> Failure {
-    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_string();
-    Failure::Exit { verb: verb.to_string(), status: output.status, stderr }
+    Failure::exit(verb, output.status, String::from_utf8_lossy(&output.stderr).trim())
 }

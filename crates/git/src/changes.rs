@@ -45,10 +45,7 @@ impl Changes {
         // `dirty` keeps git from running another git inside each submodule, under that repository's own config.
         let call = call.args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames"]);
         let answer = call.args(["--ignore-submodules=dirty", untracked]).run()?;
-        Changes::read(&answer).ok_or_else(|| Failure::Answer {
-            verb: "status".into(),
-            answer: String::from_utf8_lossy(&answer).into_owned(),
-        })
+        Changes::read(&answer).ok_or_else(|| Failure::answer("status", &String::from_utf8_lossy(&answer)))
     }
 
     fn read(answer: &[u8]) -> Option<Changes> {

@@ -100,12 +100,12 @@ impl Worktree {
         {
             return Ok(Committed::Commit { oid });
         }
-        let output = tail(&log)?;
+        let output = crate::redact(&tail(&log)?);
         match ended {
             None => Ok(Committed::TimedOut { after: request.time_limit, output }),
             Some(status) => match failed_hook(&fs::read_to_string(&trace).unwrap_or_default()) {
                 Some(hook) => Ok(Committed::HookFailed { hook, output }),
-                None => Err(Failure::Exit { verb: "commit".into(), status, stderr: output }.during(act())),
+                None => Err(Failure::exit("commit", status, &output).during(act())),
             },
         }
     }

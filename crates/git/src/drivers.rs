@@ -82,7 +82,7 @@ impl Drivers {
         }
         if fields.len() % 3 != 1 {
             let answer = String::from_utf8_lossy(&answer).into_owned();
-            return Err(Failure::Answer { verb: "check-attr".into(), answer }.during(act()));
+            return Err(Failure::answer("check-attr", &answer).during(act()));
         }
         Ok(needing)
     }

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use crate::redact;
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something in a repository could not be done.
@@ -83,6 +85,16 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// A call that ended badly. What git wrote may name a remote with a password in it, which goes no further.
+    pub(crate) fn exit(verb: impl Into<String>, status: ExitStatus, stderr: &str) -> Self {
+        Failure::Exit { verb: verb.into(), status, stderr: redact(stderr) }
+    }
+
+    /// A call whose answer was not understood.
+    pub(crate) fn answer(verb: impl Into<String>, answer: &str) -> Self {
+        Failure::Answer { verb: verb.into(), answer: redact(answer) }
+    }
+
     /// Gives the failure the act and the object that it spoiled.
     pub(crate) fn during(self, act: impl Into<String>) -> Error {
         Error::Git { act: act.into(), source: self }

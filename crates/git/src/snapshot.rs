@@ -145,7 +145,7 @@ impl Before {
         // A name that does not exist comes back as itself and the word `missing`.
         let mut oids = answer.lines().map(|line| is_oid(line).then(|| line.to_string()));
         let mut next = || {
-            let wrong = || Failure::Answer { verb: "cat-file".into(), answer: answer.clone() };
+            let wrong = || Failure::answer("cat-file", &answer);
             oids.next().ok_or_else(|| wrong().during(act()))
         };
         let (head, oid, tree, first, second) = (next()?, next()?, next()?, next()?, next()?);

@@ -13,6 +13,8 @@ pub enum Error {
     Malformed { path: PathBuf, source: serde_json::Error },
     #[error("the log in {} has a record of layout {found}, and this program reads layout 1", dir.display())]
     Layout { dir: PathBuf, found: u8 },
+    #[error("{} is of layout {found}, and this program reads layouts 1 and 2", path.display())]
+    Spec { path: PathBuf, found: u8 },
     #[error("a shim still holds the run in {}", dir.display())]
     Alive { dir: PathBuf },
     #[error("no shim holds the run in {}, and it left no exit record", dir.display())]

@@ -8,7 +8,7 @@
 //! the record's own position in the whole log: a reader that starts in the middle knows a true
 //! record from a copy of one that an agent printed, because the copy stands somewhere else.
 
-use crate::layout::VERSION;
+use crate::layout::RECORD;
 
 pub(crate) const HEADER: usize = 28;
 /// Far above any chunk of output (64 KB), so that a long prompt with pictures fits in one record.
@@ -83,7 +83,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, stream: Stream, offset: u64, at_us: u64,
     debug_assert!(len <= MAX_PAYLOAD);
     out.clear();
     out.extend_from_slice(&MAGIC);
-    out.push(VERSION);
+    out.push(RECORD);
     out.push(stream as u8);
     out.extend_from_slice(&(len as u32).to_le_bytes());
     out.extend_from_slice(&offset.to_le_bytes());
@@ -115,7 +115,7 @@ pub(crate) fn parse(bytes: &[u8], at: u64) -> Parsed<'_> {
     if long(bytes, 8) != at {
         return Parsed::Damaged;
     }
-    if bytes[2] != VERSION {
+    if bytes[2] != RECORD {
         return Parsed::Foreign { version: bytes[2] };
     }
     let Some(stream) = Stream::from_byte(bytes[3]) else { return Parsed::Damaged };

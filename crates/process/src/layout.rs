@@ -1,6 +1,15 @@
-//! The names in a run directory, layout version 1. A change here needs a new version.
+//! The names in a run directory, layout version 2. A change here needs a new version.
+//!
+//! Version 1 kept the agent's environment in `spec.json`. It may hold secrets, so that since version 2 it is
+//! on no disk: the shim's own environment is what the agent gets. Everything else is as it was, the records of
+//! the log too, which have a version of their own.
 
-pub(crate) const VERSION: u8 = 1;
+/// The version that is written.
+pub(crate) const VERSION: u8 = 2;
+/// The version whose spec holds the environment.
+pub(crate) const VERSION_WITH_ENVIRONMENT: u8 = 1;
+/// The version of a record of the log.
+pub(crate) const RECORD: u8 = 1;
 
 pub(crate) const SPEC: &str = "spec.json";
 pub(crate) const LOCK: &str = "lock";

@@ -7,7 +7,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `spec.json` | what to run: arguments, environment, working directory, limits |
+//! | `spec.json` | what to run: arguments, working directory, limits; the environment is never written |
 //! | `lock` | held by the shim for its life; liveness is this lock, never a pid |
 //! | `shim.json` | pids, start time and boot, as hints for a sweep |
 //! | `log-<start offset>.flog` | the log: framed records addressed by byte offset |

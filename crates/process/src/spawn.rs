@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::SHIM_ERRORS;
+use crate::layout::{MARKER, SHIM_ERRORS};
 use crate::spec::{Spec, Stored};
 
 /// Two execs take milliseconds. This is for a machine that pages, or a program on a dead network disk.
@@ -100,8 +100,17 @@ fn start(launcher: &Launcher, dir: &Path, spec: &Spec) -> Result<Spawned, SpawnE
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.args).arg("run").arg(dir).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
-    let mut child =
-        command.spawn().map_err(|source| io_error("start the shim by", &launcher.program, source))?;
+    // The shim hands its environment on to the agent. It is no process of the run itself, and carries no marker.
+    let environment = spec.env.iter().filter(|(name, _)| name != MARKER);
+    command.env_clear().envs(environment.map(|(name, value)| (name, value)));
+    let program = || spec.argv.first().cloned().unwrap_or_default();
+    let mut child = command.spawn().map_err(|source| match source.raw_os_error() {
+        // No program takes an environment as long as this.
+        Some(errno) if errno == Errno::TOOBIG.raw_os_error() => {
+            SpawnError::Exec { program: program(), errno, source }
+        }
+        _ => io_error("start the shim by", &launcher.program, source),
+    })?;
 
     let report = hear_report(&mut child);
     if let Ok(Report::Started { shim_pid, agent_pid }) = report {
@@ -110,7 +119,6 @@ fn start(launcher: &Launcher, dir: &Path, spec: &Spec) -> Result<Spawned, SpawnE
     // It has nothing left to do, or is stuck before the agent was there.
     let _ = child.kill();
     let _ = child.wait();
-    let program = || spec.argv.first().cloned().unwrap_or_default();
     let failed = |message: String| SpawnError::Shim { dir: dir.to_owned(), message };
     Err(match report {
         Ok(Report::Exec { errno }) => {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{SPEC, VERSION};
+use crate::layout::{SPEC, VERSION, VERSION_WITH_ENVIRONMENT};
 use crate::{Error, Result};
 
 /// One agent, script or dev server to run.
@@ -16,7 +16,9 @@ use crate::{Error, Result};
 pub struct Spec {
     /// The program and its arguments. Without a slash it is looked up on the `PATH` in `env`.
     pub argv: Vec<String>,
-    /// The whole environment; nothing is inherited. `FORGE_RUN` is added.
+    /// The whole environment; nothing is inherited. `FORGE_RUN` is added. It may hold secrets, so that it is
+    /// handed to the shim as its own environment and stands in no file.
+    #[serde(default, skip_serializing)]
     pub env: Vec<(String, String)>,
     pub cwd: PathBuf,
     /// The run's marker: the value of `FORGE_RUN` in the environment of everything it starts.
@@ -75,9 +77,14 @@ impl Stored {
         let bytes = fs::read(&path).map_err(|source| Error::io("read", &path, source))?;
         let stored: Self =
             serde_json::from_slice(&bytes).map_err(|source| Error::Malformed { path, source })?;
-        if stored.layout != VERSION {
-            return Err(Error::Layout { dir: dir.to_owned(), found: stored.layout });
+        if ![VERSION_WITH_ENVIRONMENT, VERSION].contains(&stored.layout) {
+            return Err(Error::Spec { path: dir.join(SPEC), found: stored.layout });
         }
         Ok(stored)
+    }
+
+    /// The environment that a spec of the first layout holds.
+    pub(crate) fn written_environment(&self) -> Option<&[(String, String)]> {
+        (self.layout == VERSION_WITH_ENVIRONMENT).then_some(&self.spec.env)
     }
 }

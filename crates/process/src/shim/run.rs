@@ -146,11 +146,14 @@ fn start_agent(stored: &Stored) -> Result<Started, Report> {
         cwd: spec.cwd.clone(),
         argv: spec.argv.iter().map(Into::into).collect(),
     };
-    let spawned = Command::new(os::own_program())
+    let mut command = Command::new(os::own_program());
+    // What this process was given as its environment is the agent's; the shim itself reads none of it.
+    if let Some(environment) = stored.written_environment() {
+        command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    }
+    let spawned = command
         .args(&stored.launcher_args)
         .args(order.into_args())
-        .env_clear()
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .env(MARKER, &spec.run)
         .process_group(0)
         .stdin(Stdio::piped())

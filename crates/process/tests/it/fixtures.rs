@@ -1,6 +1,7 @@
-//! Recorded version 1: a run directory and a conversation, as they were when it was made.
+//! Recorded versions 1 and 2: a run directory and a conversation, as they were when version 1 was made, and the
+//! spec that version 2 writes without the environment.
 //!
-//! The files under `fixtures/v1` are never changed. A test here that fails says that runs which are
+//! The files under `fixtures` are never changed. A test here that fails says that runs which are
 //! alive during an upgrade would be lost: the layout or the protocol needs a new version beside it.
 
 use std::fs;
@@ -18,7 +19,11 @@ use crate::stage::{Stage, eventually, launcher, records};
 const SEGMENT_BYTES: u64 = 200;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1").join(name)
+    recorded_by("v1", name)
+}
+
+fn recorded_by(version: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version).join(name)
 }
 
 /// What the recorded log holds.
@@ -99,22 +104,52 @@ fn a_recorded_directory_without_an_exit_is_gone_and_harmless_to_sweep() {
 
 #[test]
 fn a_recorded_spec_is_run_by_the_shim_of_today() {
+    // The first version holds the environment itself; later ones get it from the shim's.
+    for (version, given) in [("v1", "nothing"), ("v2", "hello")] {
+        let stage = Stage::new();
+        fs::create_dir(&stage.dir).unwrap();
+        fs::copy(recorded_by(version, "run/spec.json"), stage.dir.join("spec.json")).unwrap();
+        let mut shim = Command::new(launcher().program)
+            .arg("run")
+            .arg(&stage.dir)
+            .env("GREETING", given)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        BufReader::new(shim.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.starts_with("{\"started\":"), "{said}");
+        assert_eq!(stage.exit().code, Some(3));
+        assert_eq!(stage.text(Stream::Stdout), "hello recorded-run\n", "{version}");
+        shim.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_spec_of_today_is_written_as_it_was_recorded() {
+    let stage = Stage::new();
+    let mut spec = stage.sh("echo $GREETING $FORGE_RUN; exit 3");
+    (spec.cwd, spec.run, spec.limit, spec.segment_bytes) =
+        ("/".into(), "recorded-run".into(), Some(10), Some(200));
+    spec.env.push(("GREETING".into(), "hello".into()));
+    let spawned = stage.start(&spec);
+    stage.exit();
+    spawned.reap();
+    let recorded = fs::read_to_string(recorded_by("v2", "run/spec.json")).unwrap();
+    let now = fs::read_to_string(stage.dir.join("spec.json")).unwrap();
+    assert_eq!(now, recorded.trim_end(), "a change of the layout needs a new version");
+}
+
+#[test]
+fn a_spec_of_a_layout_to_come_is_refused_by_its_number() {
     let stage = Stage::new();
     fs::create_dir(&stage.dir).unwrap();
-    fs::copy(fixture("run/spec.json"), stage.dir.join("spec.json")).unwrap();
-    let mut shim = Command::new(launcher().program)
-        .arg("run")
-        .arg(&stage.dir)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = String::new();
-    BufReader::new(shim.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    assert!(said.starts_with("{\"started\":"), "{said}");
-    assert_eq!(stage.exit().code, Some(3));
-    assert_eq!(stage.text(Stream::Stdout), "hello recorded-run\n");
-    shim.wait().unwrap();
+    let recorded = fs::read_to_string(recorded_by("v2", "run/spec.json")).unwrap();
+    fs::write(stage.dir.join("spec.json"), recorded.replace("\"layout\":2", "\"layout\":3")).unwrap();
+    let shim = Command::new(launcher().program).arg("run").arg(&stage.dir).output().unwrap();
+    let said = String::from_utf8(shim.stdout).unwrap();
+    assert!(said.contains("is of layout 3, and this program reads layouts 1 and 2"), "{said}");
 }
 
 /// The recorded conversation: what was asked and what was answered.

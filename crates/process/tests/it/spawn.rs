@@ -96,6 +96,45 @@ fn arguments_beyond_what_the_kernel_takes_are_told_by_its_errno() {
 }
 
 #[test]
+fn an_environment_beyond_what_the_kernel_takes_is_told_by_its_errno() {
+    let stage = Stage::new();
+    let mut spec = stage.sh("true");
+    spec.env.push(("LONG".into(), "x".repeat(200_000)));
+    let error = spawn(&launcher(), &stage.dir, &spec).unwrap_err();
+    assert!(matches!(error, SpawnError::Exec { errno: 7, .. }), "{error:?}");
+    assert!(!stage.dir.exists());
+}
+
+#[test]
+fn the_environment_of_an_agent_is_in_no_file_and_in_no_argument() {
+    let stage = Stage::new();
+    let mut spec = stage.sh("test \"$API_KEY\" = planted-value && echo has it; exec sleep 600");
+    spec.env.push(("API_KEY".into(), "planted-value".into()));
+    let argument = "planted-value && echo";
+    let spawned = stage.start(&spec);
+    eventually("the agent having it", || (stage.text(Stream::Stdout) == "has it\n").then_some(()));
+    for file in fs::read_dir(&stage.dir).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).replace(argument, "");
+        assert!(!text.contains("planted-value"), "{}: {text}", path.display());
+    }
+    let command = fs::read_to_string(format!("/proc/{}/cmdline", spawned.shim_pid)).unwrap();
+    assert!(!command.contains("planted-value"), "{command}");
+}
+
+#[test]
+fn the_shim_carries_no_marker_of_its_own_run() {
+    let stage = Stage::new();
+    let mut spec = stage.sh("echo $FORGE_RUN; exec sleep 600");
+    spec.env.push(("FORGE_RUN".into(), "of somebody else".into()));
+    let spawned = stage.start(&spec);
+    eventually("the marker", || (stage.text(Stream::Stdout) == format!("{}\n", stage.run)).then_some(()));
+    let environment = fs::read_to_string(format!("/proc/{}/environ", spawned.shim_pid)).unwrap();
+    assert_eq!(environment, "PATH=/usr/bin:/bin\0");
+}
+
+#[test]
 fn a_launcher_that_is_no_shim_is_refused_with_what_it_said() {
     let stage = Stage::new();
     let mut launcher = launcher();
