@@ -8,6 +8,7 @@ mod attempts;
 mod bad_input;
 mod config;
 mod events;
+mod older_clients;
 mod page;
 mod projects;
 mod raw_logs;
