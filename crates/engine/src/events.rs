@@ -3,10 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use forge_model::{Ask, AskId, AttemptId, Event, Noun, Op, Project, ProjectId, Run, RunId, TaskId};
+use forge_model::{
+    Ask, AskId, AttemptId, Draft, DraftKind, Event, Noun, Op, Project, ProjectId, Run, RunId, TaskId,
+};
 use tokio::sync::Mutex;
 
-use crate::store::{Conn, Error as StoreError, asks, attempts, events, projects, runs, tasks};
+use crate::store::{Conn, Error as StoreError, asks, attempts, drafts, events, projects, runs, tasks};
 use crate::{AttemptView, Engine, Result, TaskView};
 
 /// How many events one look takes in.
@@ -43,6 +45,7 @@ pub enum Change {
     Attempt { id: AttemptId, added: bool, value: Option<AttemptView> },
     Run { id: RunId, added: bool, value: Option<Run> },
     Ask { id: AskId, added: bool, value: Option<Ask> },
+    Draft { attempt: AttemptId, kind: DraftKind, added: bool, value: Option<Draft> },
 }
 
 impl Engine {
@@ -171,6 +174,12 @@ fn newest_form(
         Noun::Ask => match id.parse() {
             Ok(id) => Some(Change::Ask { id, added, value: asks::one(conn, id)? }),
             Err(_) => None,
+        },
+        Noun::Draft => match drafts::named(id) {
+            Some((attempt, kind)) => {
+                Some(Change::Draft { attempt, kind, added, value: drafts::one(conn, attempt, kind)? })
+            }
+            None => None,
         },
         Noun::Queue => None,
     })

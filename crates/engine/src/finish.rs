@@ -87,7 +87,8 @@ impl Engine {
                 // A turn that the process did not live to hear waits for the next one.
                 for (ordinal, body) in inputs::after(tx.conn(), id, notes)? {
                     if let Some(Input::Turn { prompt, variant }) = Input::read(&body) {
-                        let waiting = Waiting { id: format!("{id}-{ordinal:08}"), prompt, variant };
+                        let waiting =
+                            Waiting { id: format!("{id}-{ordinal:08}"), prompt, variant, images: None };
                         queue::add(tx.conn(), attempt, &waiting, tx.now())?;
                     }
                 }
@@ -95,7 +96,7 @@ impl Engine {
                 // in which a stop or a removal could believe that all is over.
                 let next = match state {
                     RunState::Killed => None,
-                    _ => intend_next(tx, attempt)?,
+                    _ => intend_next(tx, attempt, None)?,
                 };
                 let more = next.is_some();
                 moves::attempt(tx, attempt, AttemptHappened::RunEnded { outcome: state, more }, end.reason)?;

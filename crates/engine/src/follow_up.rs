@@ -12,7 +12,7 @@ use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
 use crate::store::{Error as StoreError, Tx, attempts, inputs, projects, runs, starts};
-use crate::{AttemptView, Engine, Error, Result, launch, moves};
+use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
 
 /// What to tell an agent next.
 #[derive(Debug, Clone)]
@@ -127,7 +127,7 @@ impl Engine {
     /// Starts what waits first in an attempt's queue. The attempt counts as running while this goes on; when
     /// it cannot be started, it has failed and says why.
     pub(crate) async fn start_next(&self, id: AttemptId) {
-        match self.inner.store.write(move |tx| intend_next(tx, id)).await {
+        match self.inner.store.write(move |tx| intend_next(tx, id, None)).await {
             Ok(Some(intent)) => self.start_turn(intent).await,
             Ok(None) => {}
             Err(error) => self.turn_failed(id, &error.into()).await,
@@ -142,7 +142,8 @@ impl Engine {
         }
     }
 
-    async fn turn_failed(&self, id: AttemptId, error: &Error) {
+    /// Marks an attempt whose next turn could not be started as failed.
+    pub(crate) async fn turn_failed(&self, id: AttemptId, error: &Error) {
         tracing::warn!(attempt.id = %id, "the next turn of attempt {id} could not be started: {error}");
         let reason = format!("the next turn could not be started: {error}");
         let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
@@ -157,7 +158,7 @@ impl Engine {
     }
 
     /// Starts a further run in a worktree that is there already.
-    async fn start_again(&self, mut intent: Intent) -> Result<Run> {
+    pub(crate) async fn start_again(&self, mut intent: Intent) -> Result<Run> {
         let made = self.try_start_again(&mut intent).await;
         if made.is_err() {
             self.undo(&intent).await;
@@ -217,8 +218,12 @@ fn plan(
         }
     };
     if delivered == Delivered::Queued {
-        let waiting =
-            Waiting { id: queue_id, prompt: follow.prompt.clone(), variant: follow.variant.clone() };
+        let waiting = Waiting {
+            id: queue_id,
+            prompt: follow.prompt.clone(),
+            variant: follow.variant.clone(),
+            images: None,
+        };
         queue::add(tx.conn(), id, &waiting, tx.now())?;
     }
     tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
@@ -239,11 +244,17 @@ fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
 }
 
 /// Writes down the start of what waits first in an attempt's queue, if anything does.
-pub(crate) fn intend_next(tx: &Tx<'_>, id: AttemptId) -> std::result::Result<Option<Intent>, StoreError> {
+pub(crate) fn intend_next(
+    tx: &mut Tx<'_>,
+    id: AttemptId,
+    key: Option<Key>,
+) -> std::result::Result<Option<Intent>, StoreError> {
     let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
     let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant };
-    let Some(intent) = intent(tx, id, &follow, Some(waiting.id), None)? else { return Ok(None) };
+    let Some(intent) = intent(tx, id, &follow, Some(waiting.id.clone()), key)? else { return Ok(None) };
     intent.insert(tx)?;
+    queue::sending(tx.conn(), &waiting.id)?;
+    drafts::item_moved(tx, &waiting.id, intent.project)?;
     Ok(Some(intent))
 }
 

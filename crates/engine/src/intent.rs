@@ -12,10 +12,10 @@ use forge_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::moves;
 use crate::once::{self, Key};
 use crate::store::calls::Call;
 use crate::store::{Conn, Error, Tx, attempts, queue, runs, starts, tasks};
+use crate::{drafts, moves};
 
 /// What a start is about to make, as it is written down before anything is made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -94,6 +94,25 @@ impl Intent {
         Ok(others.filter(|other| other.run != self.run).any(|other| other.worktree == self.worktree))
     }
 
+    /// The item of the queue that this start sends.
+    pub(crate) fn queued_item(&self) -> Option<&str> {
+        match &self.what {
+            What::Run { queued, .. } => queued.as_deref(),
+            What::Attempt { .. } => None,
+        }
+    }
+
+    /// Takes the announcement back: what it would have sent waits again.
+    pub(crate) fn forget(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        if starts::delete(tx.conn(), self.run)?
+            && let Some(item) = self.queued_item()
+        {
+            queue::not_sent(tx.conn(), item)?;
+            drafts::item_moved(tx, item, self.project)?;
+        }
+        Ok(())
+    }
+
     /// The run that this start makes.
     pub(crate) fn run_row(&self) -> Run {
         let before_head = match &self.what {
@@ -151,6 +170,7 @@ impl Intent {
                 runs::insert(tx.conn(), run)?;
                 if let Some(queued) = queued {
                     queue::sent(tx.conn(), queued, self.run)?;
+                    drafts::item_sent(tx, queued, self.project)?;
                 }
                 // After a queued follow-up the attempt is running already, and stays so.
                 if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {

@@ -8,6 +8,7 @@ mod attempts;
 mod background;
 mod clean;
 mod config;
+mod drafts;
 mod drive;
 mod error;
 mod events;
@@ -49,6 +50,7 @@ use std::sync::{Arc, Mutex};
 use forge_model::RunId;
 
 pub use config::ConfigChange;
+pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};

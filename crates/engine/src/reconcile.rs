@@ -62,8 +62,8 @@ impl Engine {
             }
             tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
             self.undo(&intent).await;
-            if matches!(intent.what, What::Run { queued: None, .. }) {
-                // What was told to wait for this turn waits for nothing now.
+            if matches!(intent.what, What::Run { .. }) {
+                // What waited for this turn, or as this turn, waits for nothing now.
                 self.start_next(intent.attempt).await;
             }
         }

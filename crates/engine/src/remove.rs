@@ -11,8 +11,8 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Conn, Error as StoreError, Tx, asks, attempts, inputs, projects, queue, runs, settings, snapshots,
-    starts, tasks,
+    Conn, Error as StoreError, Tx, asks, attempts, drafts, inputs, projects, queue, runs, settings,
+    snapshots, starts, tasks,
 };
 use crate::{AttemptView, Engine, Error, Result};
 
@@ -168,6 +168,7 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
     }
     inputs::delete(tx.conn(), id)?;
     asks::delete(tx.conn(), id)?;
+    drafts::delete_all(tx.conn(), id)?;
     queue::delete(tx.conn(), id)?;
     runs::delete(tx.conn(), id)?;
     attempts::delete(tx.conn(), id)?;

@@ -338,7 +338,7 @@ impl Engine {
             })
             .await??;
         }
-        self.inner.store.write(move |tx| starts::delete(tx.conn(), intent.run)).await?;
+        self.inner.store.write(move |tx| intent.forget(tx)).await?;
         Ok(())
     }
 

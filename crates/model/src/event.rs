@@ -24,6 +24,7 @@ named! {
         Run = "run",
         Ask = "ask",
         Queue = "queue",
+        Draft = "draft",
     }
 }
 

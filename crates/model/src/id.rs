@@ -83,6 +83,10 @@ ids! {
     TagId
     /// Names a template.
     TemplateId
+    /// Names a draft.
+    DraftId
+    /// Names an image.
+    ImageId
 }
 
 #[cfg(test)]

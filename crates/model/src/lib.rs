@@ -4,6 +4,7 @@
 
 mod ask;
 mod attempt;
+mod draft;
 pub mod entry;
 mod event;
 mod id;
@@ -20,9 +21,12 @@ mod time;
 
 pub use ask::{Answer, Ask, AskKind, AskState};
 pub use attempt::{Attempt, Usage};
+pub use draft::{Draft, DraftKind};
 pub use entry::Entry;
 pub use event::{Event, Noun, Op};
-pub use id::{AskId, AttemptId, IdError, ProjectId, RunId, StandingAgentId, TagId, TaskId, TemplateId};
+pub use id::{
+    AskId, AttemptId, DraftId, IdError, ImageId, ProjectId, RunId, StandingAgentId, TagId, TaskId, TemplateId,
+};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;
 pub use run::{Run, RunKind};

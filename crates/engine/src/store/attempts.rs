@@ -18,7 +18,8 @@ macro_rules! view {
                 (select r.state from runs r where r.attempt_id = a.id and r.kind = 'agent'
                     order by r.started_at desc, r.id limit 1),
                 (select count(*) from asks k where k.attempt_id = a.id and k.state = 'open'),
-                (select count(*) from queue q where q.attempt_id = a.id and q.state = 'queued')
+                (select count(*) from queue q where q.attempt_id = a.id
+                    and q.state in ('queued', 'sending'))
              from attempts a ",
             $tail
         )

@@ -297,6 +297,8 @@ value_from_display!(
     forge_model::StandingAgentId,
     forge_model::TagId,
     forge_model::TemplateId,
+    forge_model::DraftId,
+    forge_model::DraftKind,
     forge_model::TaskStatus,
     forge_model::AttemptState,
     forge_model::RunState,

@@ -8,6 +8,7 @@ pub(crate) mod asks;
 pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod conn;
+pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod inputs;
 mod migrate;
@@ -150,6 +151,7 @@ mod tests {
                     asks::STATEMENTS,
                     attempts::STATEMENTS,
                     calls::STATEMENTS,
+                    drafts::STATEMENTS,
                     events::STATEMENTS,
                     inputs::STATEMENTS,
                     projects::STATEMENTS,
@@ -225,7 +227,7 @@ mod tests {
                  update seqs set n = 4 where name = 'events';",
             )?;
             for (id, at) in [("z", 5000), ("y", 5000), ("x", 4000)] {
-                let waiting = queue::Waiting { id: id.into(), prompt: id.into(), variant: None };
+                let waiting = queue::Waiting { id: id.into(), prompt: id.into(), variant: None, images: None };
                 queue::add(tx.conn(), attempt, &waiting, forge_model::Time::from_millis(at))?;
             }
             let mut order = Vec::new();

@@ -1,18 +1,22 @@
-//! Follow-ups that wait for the turn's end.
+//! Follow-ups that wait for the turn's end: queued, then sending while their turn is being started, then sent.
 
-use forge_model::{AttemptId, RunId, Time};
+use forge_model::{AttemptId, ImageId, RunId, Time};
 
 use super::conn::{Conn, Error, args};
+use super::drafts::{read_images, write_images};
 use super::statements;
 
 statements! {
     // Each comes after those before it, whatever the clock does.
-    ADD = "insert into queue (id, attempt_id, prompt, variant, state, created_at)
-        select $1, $2, $3, $4, 'queued', case when max(created_at) >= $5 then max(created_at) + 1 else $5 end
+    ADD = "insert into queue (id, attempt_id, prompt, variant, images, state, created_at)
+        select $1, $2, $3, $4, $5, 'queued', case when max(created_at) >= $6 then max(created_at) + 1 else $6 end
         from queue where attempt_id = $2";
-    NEXT = "select id, prompt, variant from queue where attempt_id = $1 and state = 'queued'
+    NEXT = "select id, prompt, variant, images from queue where attempt_id = $1 and state = 'queued'
         order by created_at, id limit 1";
-    SENT = "update queue set state = 'sent', run_id = $2 where id = $1 and state = 'queued'";
+    SENDING = "update queue set state = 'sending' where id = $1 and state = 'queued'";
+    NOT_SENT = "update queue set state = 'queued' where id = $1 and state = 'sending'";
+    SENT = "update queue set state = 'sent', run_id = $2 where id = $1 and state in ('queued', 'sending')";
+    WITHDRAW = "delete from queue where id = $1 and state = 'queued'";
     DELETE = "delete from queue where attempt_id = $1";
 }
 
@@ -22,19 +26,39 @@ pub(crate) struct Waiting {
     pub(crate) id: String,
     pub(crate) prompt: String,
     pub(crate) variant: Option<String>,
+    pub(crate) images: Option<Vec<ImageId>>,
 }
 
 /// Adds a follow-up at the end of the queue.
 pub(crate) fn add(conn: &Conn, attempt: AttemptId, waiting: &Waiting, now: Time) -> Result<(), Error> {
-    conn.execute(ADD, args![&waiting.id, attempt, &waiting.prompt, waiting.variant.clone(), now]).map(drop)
+    let images = write_images(waiting.images.as_deref());
+    let args = args![&waiting.id, attempt, &waiting.prompt, waiting.variant.clone(), images, now];
+    conn.execute(ADD, args).map(drop)
 }
 
 /// Returns the follow-up to send next.
 pub(crate) fn next(conn: &Conn, attempt: AttemptId) -> Result<Option<Waiting>, Error> {
     let rows = conn.query(NEXT, args![attempt])?;
-    rows.first()
-        .map(|row| Ok(Waiting { id: row.text(0)?, prompt: row.text(1)?, variant: row.maybe_text(2)? }))
-        .transpose()
+    let waiting = rows.first().map(|row| {
+        let images = read_images(row.maybe_text(3)?);
+        Ok(Waiting { id: row.text(0)?, prompt: row.text(1)?, variant: row.maybe_text(2)?, images })
+    });
+    waiting.transpose()
+}
+
+/// Records that the turn of a follow-up is being started; from here on it cannot be taken back.
+pub(crate) fn sending(conn: &Conn, id: &str) -> Result<(), Error> {
+    conn.execute(SENDING, args![id]).map(drop)
+}
+
+/// Records that the turn of a follow-up could not be started: it waits again.
+pub(crate) fn not_sent(conn: &Conn, id: &str) -> Result<(), Error> {
+    conn.execute(NOT_SENT, args![id]).map(drop)
+}
+
+/// Takes a follow-up out of the queue; says whether it still waited.
+pub(crate) fn withdraw(conn: &Conn, id: &str) -> Result<bool, Error> {
+    Ok(conn.execute(WITHDRAW, args![id])? == 1)
 }
 
 /// Records which run was told a follow-up; says whether it was still waiting.

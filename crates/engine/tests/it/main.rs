@@ -7,6 +7,7 @@ mod asking;
 mod bad_world;
 mod config;
 mod crowd;
+mod drafting;
 mod following;
 mod project_settings;
 mod removing;

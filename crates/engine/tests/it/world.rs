@@ -63,10 +63,15 @@ impl World {
 
     /// Opens the data directory again.
     pub(crate) fn reopen(&mut self) {
+        self.reopen_with("");
+    }
+
+    fn reopen_with(&mut self, seam: &str) {
+        let seam = seam.replace("DIR", self.dir.path().to_str().unwrap());
         let runtime = Runtime::new().unwrap();
         // The lock is free once the last thread of the old engine has noticed its end.
         let engine = eventually("the data directory is free", || {
-            runtime.block_on(Engine::open(options(&self.home, ""))).ok()
+            runtime.block_on(Engine::open(options(&self.home, &seam))).ok()
         });
         self.engine = Some(engine);
         self.runtime = Some(runtime);
@@ -75,6 +80,12 @@ impl World {
     pub(crate) fn restart(&mut self) {
         self.crash();
         self.reopen();
+    }
+
+    /// Restarts with a server that dies or waits where a seam says.
+    pub(crate) fn restart_with(&mut self, seam: &str) {
+        self.crash();
+        self.reopen_with(seam);
     }
 
     pub(crate) fn wanted(&self, script: &str) -> StartTask {

@@ -3,7 +3,7 @@
 use forge_engine::{Change, Changed};
 use serde::Serialize;
 
-use super::{Approval, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
+use super::{Approval, Draft, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
 
 /// The operations of one batch of changes.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,7 @@ enum Thing {
     Attempt(Box<TaskAttempt>),
     Run(Box<ExecutionProcess>),
     Ask(Box<Approval>),
+    Draft(Box<Draft>),
 }
 
 impl<T> PatchOp<T> {
@@ -69,6 +70,10 @@ impl From<Change> for PatchOp<Thing> {
             Change::Ask { id, added, value } => {
                 let value = value.map(|it| Thing::Ask(Box::new(it.into())));
                 PatchOp::change(format!("/approvals/{id}"), added, value)
+            }
+            Change::Draft { attempt, kind, added, value } => {
+                let value = value.map(|it| Thing::Draft(Box::new(it.into())));
+                PatchOp::change(format!("/drafts/{attempt}/{kind}"), added, value)
             }
         }
     }
