@@ -1,0 +1,333 @@
+// Made by scripts/generate.mjs from the OpenAPI document of the server. Do not edit.
+
+import type { CallOptions, FollowOptions, Given, OperationSpec, ServerEvent } from './transport.js';
+import type * as T from './types.js';
+
+/** Every operation of the API: how it is called and what comes back. */
+export const operations = {
+  apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
+  createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
+  createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
+  createProject: {"method":"POST","path":"/api/projects","gives":"data"},
+  createTag: {"method":"POST","path":"/api/tags","gives":"data"},
+  createTask: {"method":"POST","path":"/api/tasks","gives":"data"},
+  createTaskAttempt: {"method":"POST","path":"/api/task-attempts","gives":"data","repeatable":true},
+  createTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks","gives":"data"},
+  createTaskTemplate: {"method":"POST","path":"/api/templates","gives":"data"},
+  deleteProject: {"method":"DELETE","path":"/api/projects/{project_id}","gives":"data"},
+  deleteTag: {"method":"DELETE","path":"/api/tags/{tag_id}","gives":"data"},
+  deleteTask: {"method":"DELETE","path":"/api/tasks/{task_id}","gives":"data"},
+  deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
+  deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
+  docs: {"method":"GET","path":"/docs","gives":"text"},
+  followEvents: {"method":"GET","path":"/api/events","gives":"events"},
+  followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket"},
+  followUp: {"method":"POST","path":"/api/task-attempts/{attempt_id}/follow-up","gives":"data","repeatable":true},
+  getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
+  getConfig: {"method":"GET","path":"/api/config","gives":"data"},
+  getExecutionProcess: {"method":"GET","path":"/api/execution-processes/{run_id}","gives":"data"},
+  getProfiles: {"method":"GET","path":"/api/profiles","gives":"data"},
+  getProject: {"method":"GET","path":"/api/projects/{project_id}","gives":"data"},
+  getSystemInfo: {"method":"GET","path":"/api/info","gives":"data"},
+  getTag: {"method":"GET","path":"/api/tags/{tag_id}","gives":"data"},
+  getTask: {"method":"GET","path":"/api/tasks/{task_id}","gives":"data"},
+  getTaskAttempt: {"method":"GET","path":"/api/task-attempts/{attempt_id}","gives":"data"},
+  getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
+  getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
+  health: {"method":"GET","path":"/health","gives":"json"},
+  listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
+  listPendingApprovals: {"method":"GET","path":"/api/approvals/pending","gives":"data"},
+  listProjectBranches: {"method":"GET","path":"/api/projects/{project_id}/branches","gives":"data"},
+  listProjects: {"method":"GET","path":"/api/projects","gives":"data"},
+  listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
+  listTags: {"method":"GET","path":"/api/tags","gives":"data"},
+  listTaskAttempts: {"method":"GET","path":"/api/task-attempts","gives":"data"},
+  listTaskTemplates: {"method":"GET","path":"/api/templates","gives":"data"},
+  listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
+  listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
+  openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
+  openSession: {"method":"POST","path":"/api/session","gives":"data"},
+  page: {"method":"GET","path":"/","gives":"text"},
+  respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
+  stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
+  stopTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/stop","gives":"data"},
+  updateConfig: {"method":"PUT","path":"/api/config","gives":"data"},
+  updateProfiles: {"method":"PUT","path":"/api/profiles","gives":"data"},
+  updateProject: {"method":"PUT","path":"/api/projects/{project_id}","gives":"data"},
+  updateTag: {"method":"PUT","path":"/api/tags/{tag_id}","gives":"data"},
+  updateTask: {"method":"PUT","path":"/api/tasks/{task_id}","gives":"data"},
+  updateTaskOfProject: {"method":"PUT","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
+  updateTaskTemplate: {"method":"PUT","path":"/api/templates/{template_id}","gives":"data"},
+} as const satisfies Record<string, OperationSpec>;
+
+/** One method for each operation; how a call is made is up to the class that extends this. */
+export abstract class Operations {
+  protected abstract call<R>(operation: OperationSpec, given: Given): Promise<R>;
+  protected abstract followEventStream(operation: OperationSpec, given: Given): AsyncIterableIterator<ServerEvent>;
+  protected abstract followSocket<R>(operation: OperationSpec, given: Given): AsyncIterableIterator<R>;
+
+  /** Says that the API is there. */
+  apiHealth(options?: CallOptions): Promise<string> {
+    return this.call(operations.apiHealth, { options });
+  }
+
+  /** Adds a task and starts its first attempt, which runs when this answers. */
+  createAndStartTask(body: T.CreateAndStartTaskRequest, options?: CallOptions): Promise<T.StartedTask> {
+    return this.call(operations.createAndStartTask, { body, options });
+  }
+
+  /** Adds a task to a project and starts its first attempt. */
+  createAndStartTaskInProject(projectId: string, body: T.CreateAndStartTaskRequest, options?: CallOptions): Promise<T.StartedTask> {
+    return this.call(operations.createAndStartTaskInProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Registers a repository, making it first when that is asked for. */
+  createProject(body: T.CreateProject, options?: CallOptions): Promise<T.Project> {
+    return this.call(operations.createProject, { body, options });
+  }
+
+  /** Adds a tag. */
+  createTag(body: T.CreateTag, options?: CallOptions): Promise<T.Tag> {
+    return this.call(operations.createTag, { body, options });
+  }
+
+  /** Adds a task. */
+  createTask(body: T.CreateTask, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.createTask, { body, options });
+  }
+
+  /** Starts a further attempt at a task; its process runs when this answers. */
+  createTaskAttempt(body: T.CreateTaskAttemptBody, options?: CallOptions): Promise<T.TaskAttempt> {
+    return this.call(operations.createTaskAttempt, { body, options });
+  }
+
+  /** Adds a task to a project. */
+  createTaskInProject(projectId: string, body: T.CreateTaskInProject, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.createTaskInProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Adds a template. */
+  createTaskTemplate(body: T.CreateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
+    return this.call(operations.createTaskTemplate, { body, options });
+  }
+
+  /** Forgets a project; the repository stays as it is. */
+  deleteProject(projectId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Deletes a tag. */
+  deleteTag(tagId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteTag, { path: { tag_id: tagId }, options });
+  }
+
+  /** Removes a task; its worktrees go afterwards. */
+  deleteTask(taskId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteTask, { path: { task_id: taskId }, options });
+  }
+
+  /** Removes a task; its worktrees go afterwards. */
+  deleteTaskOfProject(projectId: string, taskId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteTaskOfProject, { path: { project_id: projectId, task_id: taskId }, options });
+  }
+
+  /** Deletes a template. */
+  deleteTaskTemplate(templateId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteTaskTemplate, { path: { template_id: templateId }, options });
+  }
+
+  /** The API, to read and to try. */
+  docs(options?: CallOptions): Promise<string> {
+    return this.call(operations.docs, { options });
+  }
+
+  /** Follows everything that changes, as server-sent events from a position. */
+  followEvents(query?: { after?: number }, options?: FollowOptions): AsyncIterableIterator<ServerEvent> {
+    return this.followEventStream(operations.followEvents, { query, options });
+  }
+
+  /** Follows a run's output as it was written, from a position until it ends. */
+  followRawLogs(runId: string, query?: { from?: number; follow?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.RawLogMessage> {
+    return this.followSocket(operations.followRawLogs, { path: { run_id: runId }, query, options });
+  }
+
+  /** Tells the agent something more: at once when it can listen, else at its turn's end. */
+  followUp(attemptId: string, body: T.CreateFollowUpAttempt, options?: CallOptions): Promise<T.FollowUpProcess> {
+    return this.call(operations.followUp, { path: { attempt_id: attemptId }, body, options });
+  }
+
+  /** Tells whether an ask was answered, and how. */
+  getApprovalStatus(askId: string, options?: CallOptions): Promise<T.Responded> {
+    return this.call(operations.getApprovalStatus, { path: { ask_id: askId }, options });
+  }
+
+  /** Returns the settings, secrets masked. */
+  getConfig(options?: CallOptions): Promise<T.Config> {
+    return this.call(operations.getConfig, { options });
+  }
+
+  /** Returns a run. */
+  getExecutionProcess(runId: string, options?: CallOptions): Promise<T.ExecutionProcess> {
+    return this.call(operations.getExecutionProcess, { path: { run_id: runId }, options });
+  }
+
+  /** Returns the agents' profiles as JSON text, and where they are kept. */
+  getProfiles(options?: CallOptions): Promise<T.ProfilesContent> {
+    return this.call(operations.getProfiles, { options });
+  }
+
+  /** Returns a project. */
+  getProject(projectId: string, options?: CallOptions): Promise<T.Project> {
+    return this.call(operations.getProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Returns what a client asks first: settings, agents, the machine. */
+  getSystemInfo(options?: CallOptions): Promise<T.UserSystemInfo> {
+    return this.call(operations.getSystemInfo, { options });
+  }
+
+  /** Returns a tag. */
+  getTag(tagId: string, options?: CallOptions): Promise<T.Tag> {
+    return this.call(operations.getTag, { path: { tag_id: tagId }, options });
+  }
+
+  /** Returns a task. */
+  getTask(taskId: string, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.getTask, { path: { task_id: taskId }, options });
+  }
+
+  /** Returns an attempt. */
+  getTaskAttempt(attemptId: string, options?: CallOptions): Promise<T.TaskAttempt> {
+    return this.call(operations.getTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Returns a task. */
+  getTaskOfProject(projectId: string, taskId: string, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.getTaskOfProject, { path: { project_id: projectId, task_id: taskId }, options });
+  }
+
+  /** Returns a template. */
+  getTaskTemplate(templateId: string, options?: CallOptions): Promise<T.TaskTemplate> {
+    return this.call(operations.getTaskTemplate, { path: { template_id: templateId }, options });
+  }
+
+  /** Says that the server is there. */
+  health(options?: CallOptions): Promise<T.Health> {
+    return this.call(operations.health, { options });
+  }
+
+  /** Lists an attempt's runs, oldest first. */
+  listExecutionProcesses(query: { task_attempt_id: string; show_soft_deleted?: boolean }, options?: CallOptions): Promise<T.ExecutionProcess[]> {
+    return this.call(operations.listExecutionProcesses, { query, options });
+  }
+
+  /** Lists what agents wait for. */
+  listPendingApprovals(options?: CallOptions): Promise<T.Approval[]> {
+    return this.call(operations.listPendingApprovals, { options });
+  }
+
+  /** Lists a project's branches, the current one first. */
+  listProjectBranches(projectId: string, options?: CallOptions): Promise<T.GitBranch[]> {
+    return this.call(operations.listProjectBranches, { path: { project_id: projectId }, options });
+  }
+
+  /** Lists projects, newest first. */
+  listProjects(options?: CallOptions): Promise<T.Project[]> {
+    return this.call(operations.listProjects, { options });
+  }
+
+  /** Lists every route, and whether it is served. */
+  listRoutes(options?: CallOptions): Promise<T.RouteTable> {
+    return this.call(operations.listRoutes, { options });
+  }
+
+  /** Lists tags by name; a search keeps those whose name contains it. */
+  listTags(query?: { search?: string }, options?: CallOptions): Promise<T.Tag[]> {
+    return this.call(operations.listTags, { query, options });
+  }
+
+  /** Lists attempts, newest first: those of a task, or all. */
+  listTaskAttempts(query?: { task_id?: string }, options?: CallOptions): Promise<T.TaskAttempt[]> {
+    return this.call(operations.listTaskAttempts, { query, options });
+  }
+
+  /** Lists templates: those for every project, those of one, or all. */
+  listTaskTemplates(query?: { global?: boolean; project_id?: string }, options?: CallOptions): Promise<T.TaskTemplate[]> {
+    return this.call(operations.listTaskTemplates, { query, options });
+  }
+
+  /** Lists a project's tasks, newest first, without the chats with agents. */
+  listTasks(query: { project_id: string }, options?: CallOptions): Promise<T.TaskWithAttemptStatus[]> {
+    return this.call(operations.listTasks, { query, options });
+  }
+
+  /** Lists a project's tasks, as `GET /api/tasks` does. */
+  listTasksOfProject(projectId: string, options?: CallOptions): Promise<T.TaskWithAttemptStatus[]> {
+    return this.call(operations.listTasksOfProject, { path: { project_id: projectId }, options });
+  }
+
+  /** The OpenAPI document of everything that is served. */
+  openApi(options?: CallOptions): Promise<unknown> {
+    return this.call(operations.openApi, { options });
+  }
+
+  /** Exchanges a token for the cookie that carries it from then on. */
+  openSession(body: T.OpenSession, options?: CallOptions): Promise<null> {
+    return this.call(operations.openSession, { body, options });
+  }
+
+  /** The page for people. */
+  page(options?: CallOptions): Promise<string> {
+    return this.call(operations.page, { options });
+  }
+
+  /** Answers what an agent waits for, once. */
+  respondToApproval(askId: string, body: T.ApprovalResponse, options?: CallOptions): Promise<T.Responded> {
+    return this.call(operations.respondToApproval, { path: { ask_id: askId }, body, options });
+  }
+
+  /** Stops a run, and answers when none of its processes is left. */
+  stopExecutionProcess(runId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.stopExecutionProcess, { path: { run_id: runId }, options });
+  }
+
+  /** Stops every process of an attempt, and answers when none is left. */
+  stopTaskAttempt(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.stopTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Lays the given keys over the settings; the mask in place of a secret keeps it. */
+  updateConfig(body: T.ConfigChange, options?: CallOptions): Promise<T.Config> {
+    return this.call(operations.updateConfig, { body, options });
+  }
+
+  /** Replaces all profiles. */
+  updateProfiles(body: Record<string, unknown>, options?: CallOptions): Promise<string> {
+    return this.call(operations.updateProfiles, { body, options });
+  }
+
+  /** Changes a project: an absent key keeps, null clears. */
+  updateProject(projectId: string, body: T.UpdateProject, options?: CallOptions): Promise<T.Project> {
+    return this.call(operations.updateProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Changes a tag: an absent key keeps. */
+  updateTag(tagId: string, body: T.UpdateTag, options?: CallOptions): Promise<T.Tag> {
+    return this.call(operations.updateTag, { path: { tag_id: tagId }, body, options });
+  }
+
+  /** Changes a task: an absent key keeps. */
+  updateTask(taskId: string, body: T.UpdateTask, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.updateTask, { path: { task_id: taskId }, body, options });
+  }
+
+  /** Changes a task: an absent key keeps. */
+  updateTaskOfProject(projectId: string, taskId: string, body: T.UpdateTask, options?: CallOptions): Promise<T.Task> {
+    return this.call(operations.updateTaskOfProject, { path: { project_id: projectId, task_id: taskId }, body, options });
+  }
+
+  /** Changes a template: an absent key keeps, a description of null is cleared. */
+  updateTaskTemplate(templateId: string, body: T.UpdateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
+    return this.call(operations.updateTaskTemplate, { path: { template_id: templateId }, body, options });
+  }
+}
