@@ -69,6 +69,14 @@ const GITHUB: Keys = &[
     ("default_pr_base", Rule::MaybeText),
 ];
 
+/// Describes the settings as they are shown, as a JSON Schema.
+pub fn config_schema() -> Value {
+    let mut schema = shape::schema(KEYS);
+    schema["properties"]["config_version"] = json!({ "const": VERSION });
+    schema["description"] = json!("The person's settings; keys that this Forge does not know are kept.");
+    schema
+}
+
 /// Settings to lay over those there are. A key that is not named keeps its value; a whole object is as
 /// welcome as a part of one.
 #[derive(Clone)]

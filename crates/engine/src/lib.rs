@@ -49,7 +49,7 @@ use std::sync::{Arc, Mutex};
 
 use forge_model::RunId;
 
-pub use config::ConfigChange;
+pub use config::{ConfigChange, config_schema};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};

@@ -3,7 +3,7 @@
 //! A key without a rule is somebody else's: it is kept and never looked at.
 
 use forge_model::ProfileId;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Known keys with their rules.
 pub(crate) type Keys = &'static [(&'static str, Rule)];
@@ -50,6 +50,39 @@ pub(crate) fn check(map: &Map<String, Value>, keys: Keys, at: &str) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Describes an object that has every known key, as a JSON Schema; other keys may stand beside them.
+pub(crate) fn schema(keys: Keys) -> Value {
+    let properties: Map<String, Value> =
+        keys.iter().map(|(key, rule)| (key.to_string(), described(*rule))).collect();
+    let required: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+fn described(rule: Rule) -> Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    match rule {
+        Rule::Flag => json!({ "type": "boolean" }),
+        Rule::MaybeFlag => json!({ "type": ["boolean", "null"] }),
+        Rule::Text => json!({ "type": "string" }),
+        Rule::MaybeText | Rule::MaybeSecret => json!({ "type": ["string", "null"] }),
+        Rule::Texts => texts,
+        Rule::MaybeTexts => json!({ "anyOf": [texts, { "type": "null" }] }),
+        Rule::MaybeCommand => json!({ "anyOf": [{ "type": "string" }, texts, { "type": "null" }] }),
+        Rule::MaybeVariables => {
+            json!({ "type": ["object", "null"], "additionalProperties": { "type": "string" } })
+        }
+        Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
+        Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
+        Rule::MaybeSection(keys) => json!({ "anyOf": [schema(keys), { "type": "null" }] }),
+        Rule::Profile => json!({
+            "type": "object",
+            "properties": { "executor": { "type": "string" }, "variant": { "type": ["string", "null"] } },
+            "required": ["executor"],
+        }),
+        Rule::Section(keys) => schema(keys),
+    }
 }
 
 /// Reads an agent and its variant from an object or from plain text.

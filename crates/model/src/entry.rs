@@ -2,13 +2,15 @@
 //!
 //! Unlike the other nouns it serialises here, as clients expect it, because entries are stored in that form.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Time;
 
 /// One normalised item of a run's log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NormalizedEntry")]
 pub struct Entry {
     pub timestamp: Option<Time>,
     pub entry_type: EntryType,
@@ -24,8 +26,9 @@ impl Entry {
 }
 
 /// What an entry is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "NormalizedEntryType")]
 pub enum EntryType {
     UserMessage,
     UserFeedback { denied_tool: String },
@@ -38,16 +41,18 @@ pub enum EntryType {
 }
 
 /// Which error an error entry shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "NormalizedEntryError")]
 pub enum ErrorType {
     SetupRequired,
     Other,
 }
 
 /// What a tool call does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
+#[schemars(rename = "ActionType")]
 pub enum Action {
     FileRead { path: String },
     FileEdit { path: String, changes: Vec<FileChange> },
@@ -62,7 +67,7 @@ pub enum Action {
 }
 
 /// How a tool call changes a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum FileChange {
     Write { content: String },
@@ -72,14 +77,14 @@ pub enum FileChange {
 }
 
 /// How a command ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandResult {
     pub exit_status: Option<ExitStatus>,
     pub output: Option<String>,
 }
 
 /// The exit status of a command, as far as the agent tells it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ExitStatus {
     ExitCode { code: i64 },
@@ -87,7 +92,7 @@ pub enum ExitStatus {
 }
 
 /// What a tool gave back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResult {
     #[serde(rename = "type")]
     pub kind: ToolResultKind,
@@ -95,7 +100,7 @@ pub struct ToolResult {
 }
 
 /// How to show what a tool gave back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolResultKind {
     Markdown,
@@ -103,7 +108,7 @@ pub enum ToolResultKind {
 }
 
 /// One item of an agent's to-do list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
     pub content: String,
     pub status: String,
@@ -111,7 +116,7 @@ pub struct Todo {
 }
 
 /// Where a tool call stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum ToolStatus {
     Created,

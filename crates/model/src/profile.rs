@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The variant that is meant when none is named.
 const DEFAULT_VARIANT: &str = "GENIE";
 
 /// An agent and one of its variants: `CLAUDE_CODE` or `CLAUDE_CODE:PLAN`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ExecutorProfileId")]
 pub struct ProfileId {
     /// The agent's name in upper case: `CLAUDE_CODE`.
     #[serde(rename = "executor")]

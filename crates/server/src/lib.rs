@@ -5,6 +5,7 @@
 //! environment; who may call is settled in `access` before any route is reached.
 
 mod access;
+mod api;
 mod closing;
 mod decode;
 mod envelope;
@@ -19,6 +20,7 @@ mod unserved;
 mod wire;
 
 pub use access::{Access, Caller, Peer, attempt_token};
+pub use api::openapi;
 pub use closing::Closing;
 pub use router::router;
 pub use serve::{ServeOptions, serve};

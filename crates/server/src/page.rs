@@ -1,22 +1,30 @@
-//! The small live page at `/`: what runs, what waits, and where the API is.
+//! The pages for people: the small live page at `/`, and the API to read and to try at `/docs`.
 //!
-//! It holds nothing of the person's when it is sent; its script asks the API for everything, under the same
-//! rules as any caller.
+//! They hold nothing of the person's when they are sent; their scripts ask the API for everything, under the
+//! same rules as any caller. Nothing is loaded from elsewhere.
 
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use uuid::Uuid;
 
-const PAGE: &str = include_str!("page.html");
-
-/// Sends the page, whose own script and style are the only ones that may run.
+/// Sends the page at `/`.
 pub(crate) async fn show() -> Response {
+    page(include_str!("page.html"))
+}
+
+/// Sends the page at `/docs`.
+pub(crate) async fn docs() -> Response {
+    page(include_str!("docs.html"))
+}
+
+/// Sends a page, whose own script and style are the only ones that may run.
+fn page(text: &str) -> Response {
     let nonce = Uuid::new_v4().simple().to_string();
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
          img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
          require-trusted-types-for 'script'"
     );
-    let page = PAGE.replace("{{nonce}}", &nonce).replace("{{version}}", env!("CARGO_PKG_VERSION"));
+    let page = text.replace("{{nonce}}", &nonce).replace("{{version}}", env!("CARGO_PKG_VERSION"));
     ([(header::CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
 }

@@ -7,21 +7,21 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use forge_engine::Engine;
 use futures_util::FutureExt;
 
 use crate::access::keep_to_scope;
 use crate::error::Problem;
 use crate::state::App;
-use crate::{Access, Closing, page, routes, unserved};
+use crate::{Access, Closing, routes, unserved};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     let app = App { engine, access: access.clone(), closing };
     let inside = routes::all()
+        .into_parts()
+        .0
         .merge(unserved::router())
-        .route("/", get(page::show))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))

@@ -2,23 +2,18 @@
 //! names the route.
 //!
 //! Whoever serves a route takes it off this list; a route that is in both keeps the router from being made.
-//! `routes.txt` is the whole table, one `METHOD /path` a line: what is not listed here is served.
+//! `routes.txt` is every route that there must be, one `METHOD /path` a line: what is not listed here is served.
 
+use axum::Router;
 use axum::http::StatusCode;
-use axum::routing::{MethodFilter, get, on};
-use axum::{Json, Router};
-use serde_json::{Value, json};
+use axum::routing::{MethodFilter, on};
 
 use crate::error::Problem;
 use crate::state::App;
 
-const ROUTES: &str = include_str!("../routes.txt");
-
 /// What is not served yet. A WebSocket is a GET.
 const UNSERVED: &[&str] = &[
-    "GET /docs",
     "GET /site.webmanifest",
-    "GET /api/openapi.json",
     "GET /api/sounds/{sound}",
     "GET /api/mcp-config",
     "POST /api/mcp-config",
@@ -88,10 +83,14 @@ const UNSERVED: &[&str] = &[
     "GET /api/forge/auth-required",
 ];
 
-/// Answers for every route that is not served yet, and tells which those are.
+/// The methods and paths that are not served yet.
+pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    UNSERVED.iter().filter_map(|route| route.split_once(' '))
+}
+
+/// Answers for every route that is not served yet.
 pub(crate) fn router() -> Router<App> {
-    let told = Router::new().route("/api/routes", get(table));
-    UNSERVED.iter().filter_map(|route| route.split_once(' ')).fold(told, |router, (method, path)| {
+    list().fold(Router::new(), |router, (method, path)| {
         let answer = move || async move { not_yet(method, path) };
         router.route(path, on(filter(method), answer))
     })
@@ -100,15 +99,6 @@ pub(crate) fn router() -> Router<App> {
 fn not_yet(method: &str, path: &str) -> Problem {
     let message = format!("{method} {path} is not served by this version of Forge yet");
     Problem::new(StatusCode::NOT_IMPLEMENTED, message)
-}
-
-/// Lists every route of the API and whether it is served: bare, as clients know it.
-async fn table() -> Json<Value> {
-    let routes = ROUTES.lines().filter_map(|route| {
-        let (method, path) = route.split_once(' ')?;
-        Some(json!({ "method": method, "path": path, "served": !UNSERVED.contains(&route) }))
-    });
-    Json(json!({ "version": env!("CARGO_PKG_VERSION"), "routes": routes.collect::<Vec<_>>() }))
 }
 
 fn filter(method: &str) -> MethodFilter {
@@ -123,6 +113,8 @@ fn filter(method: &str) -> MethodFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ROUTES: &str = include_str!("../routes.txt");
 
     #[test]
     fn every_route_that_is_not_served_stands_in_the_table_once() {

@@ -151,7 +151,7 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
 fn is_open(request: &Request) -> bool {
     let read = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
-        "/" | "/health" => read,
+        "/" | "/docs" | "/health" => read,
         "/api/session" => *request.method() == Method::POST,
         _ => false,
     }

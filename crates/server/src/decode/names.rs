@@ -1,6 +1,9 @@
-//! The table of keys a body may hold: the name we document, and the older names that mean the same.
+//! The table of keys a request may hold: the name we document, the older names that mean the same, and what
+//! kind of value it has. The decoder reads by it, and the OpenAPI document is written from it.
 
-/// A key of a body under all its names.
+use crate::api::{Key, may, need};
+
+/// A key of a body or a query under all its names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Name {
     /// The name that errors use.
@@ -9,6 +12,27 @@ pub(crate) struct Name {
     pub(crate) older: &'static [&'static str],
     /// The longest text accepted, in characters.
     pub(crate) limit: usize,
+    pub(crate) kind: Kind,
+}
+
+/// What kind of value a key has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// A text that is not blank.
+    Line,
+    /// Any text.
+    Text,
+    Flag,
+    Number,
+    /// A number that is not negative.
+    Position,
+    Id,
+    Ids,
+    /// An agent and its variant.
+    Profile,
+    OneOf(&'static [&'static str]),
+    Object(&'static [Key]),
+    Any,
 }
 
 /// Texts that people write at length are bounded by the size of the body alone.
@@ -18,50 +42,90 @@ const SHORT: usize = 1000;
 /// PATH_MAX on Linux.
 const PATH: usize = 4096;
 
-const fn name(name: &'static str, limit: usize) -> Name {
-    Name { name, older: &[], limit }
+const fn name(name: &'static str, limit: usize, kind: Kind) -> Name {
+    Name { name, older: &[], limit, kind }
 }
 
-const fn renamed(name: &'static str, older: &'static [&'static str], limit: usize) -> Name {
-    Name { name, older, limit }
+/// A text on one line that says something.
+const fn line(text: &'static str) -> Name {
+    name(text, SHORT, Kind::Line)
 }
 
-pub(crate) const NAME: Name = name("name", SHORT);
-pub(crate) const GIT_REPO_PATH: Name = renamed("git_repo_path", &["repo_path"], PATH);
-pub(crate) const USE_EXISTING_REPO: Name = name("use_existing_repo", SHORT);
-pub(crate) const SETUP_SCRIPT: Name = name("setup_script", UNBOUNDED);
-pub(crate) const DEV_SCRIPT: Name = name("dev_script", UNBOUNDED);
-pub(crate) const CLEANUP_SCRIPT: Name = name("cleanup_script", UNBOUNDED);
-pub(crate) const COPY_FILES: Name = name("copy_files", UNBOUNDED);
-pub(crate) const COMMIT_PROMPT: Name = name("commit_prompt", UNBOUNDED);
-pub(crate) const DEFAULT_BASE_BRANCH: Name = name("default_base_branch", SHORT);
+/// A text that may be blank or long.
+const fn text(text: &'static str) -> Name {
+    name(text, UNBOUNDED, Kind::Text)
+}
 
-pub(crate) const PROJECT_ID: Name = name("project_id", SHORT);
-pub(crate) const TITLE: Name = name("title", SHORT);
-pub(crate) const DESCRIPTION: Name = name("description", UNBOUNDED);
-pub(crate) const STATUS: Name = name("status", SHORT);
-pub(crate) const PARENT_TASK_ATTEMPT: Name = name("parent_task_attempt", SHORT);
+const fn flag(text: &'static str) -> Name {
+    name(text, SHORT, Kind::Flag)
+}
 
-pub(crate) const TASK: Name = name("task", UNBOUNDED);
-pub(crate) const TASK_ID: Name = name("task_id", SHORT);
-pub(crate) const EXECUTOR_PROFILE_ID: Name = renamed("executor_profile_id", &["executor"], SHORT);
-pub(crate) const EXECUTOR: Name = renamed("executor", &["profile"], SHORT);
-pub(crate) const VARIANT: Name = name("variant", SHORT);
-pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT);
-pub(crate) const USE_WORKTREE: Name = name("use_worktree", SHORT);
-pub(crate) const PROMPT: Name = renamed("prompt", &["follow_up_prompt"], UNBOUNDED);
+const fn id(text: &'static str) -> Name {
+    name(text, SHORT, Kind::Id)
+}
 
-pub(crate) const EXECUTION_PROCESS_ID: Name = name("execution_process_id", SHORT);
-pub(crate) const APPROVED: Name = name("approved", SHORT);
-pub(crate) const REASON: Name = renamed("reason", &["comment"], UNBOUNDED);
-pub(crate) const TEXT: Name = renamed("text", &["answer"], UNBOUNDED);
+impl Name {
+    /// Adds names that older clients send.
+    const fn or(self, older: &'static [&'static str]) -> Self {
+        Self { older, ..self }
+    }
+}
 
-pub(crate) const TAG_NAME: Name = name("tag_name", SHORT);
-pub(crate) const CONTENT: Name = name("content", UNBOUNDED);
+pub(crate) const NAME: Name = line("name");
+pub(crate) const GIT_REPO_PATH: Name = name("git_repo_path", PATH, Kind::Line).or(&["repo_path"]);
+pub(crate) const USE_EXISTING_REPO: Name = flag("use_existing_repo");
+pub(crate) const SETUP_SCRIPT: Name = text("setup_script");
+pub(crate) const DEV_SCRIPT: Name = text("dev_script");
+pub(crate) const CLEANUP_SCRIPT: Name = text("cleanup_script");
+pub(crate) const COPY_FILES: Name = text("copy_files");
+pub(crate) const COMMIT_PROMPT: Name = text("commit_prompt");
+pub(crate) const DEFAULT_BASE_BRANCH: Name = name("default_base_branch", SHORT, Kind::Text);
 
-pub(crate) const TEMPLATE_NAME: Name = renamed("template_name", &["name"], SHORT);
-pub(crate) const TEMPLATE_TITLE: Name = renamed("title", &["name"], SHORT);
-pub(crate) const TEMPLATE_PROJECT_ID: Name = renamed("project_id", &["projectId"], SHORT);
-pub(crate) const TASK_TEMPLATE: Name = name("task_template", UNBOUNDED);
+pub(crate) const PROJECT_ID: Name = id("project_id");
+pub(crate) const TITLE: Name = line("title");
+pub(crate) const DESCRIPTION: Name = text("description");
+pub(crate) const STATUS: Name = name("status", SHORT, Kind::Any);
+pub(crate) const TASK_STATUS: Name = name(
+    "status",
+    SHORT,
+    Kind::OneOf(&["todo", "inprogress", "inreview", "done", "cancelled", "agent", "archived"]),
+);
+pub(crate) const PARENT_TASK_ATTEMPT: Name = id("parent_task_attempt");
 
-pub(crate) const TOKEN: Name = name("token", SHORT);
+pub(crate) const TASK: Name = name(
+    "task",
+    UNBOUNDED,
+    Kind::Object(&[may(PROJECT_ID), need(TITLE), may(DESCRIPTION), may(PARENT_TASK_ATTEMPT)]),
+);
+pub(crate) const TASK_ID: Name = id("task_id");
+pub(crate) const TASK_ATTEMPT_ID: Name = id("task_attempt_id");
+pub(crate) const EXECUTOR_PROFILE_ID: Name =
+    name("executor_profile_id", SHORT, Kind::Profile).or(&["executor"]);
+pub(crate) const EXECUTOR: Name = line("executor").or(&["profile"]);
+pub(crate) const VARIANT: Name = name("variant", SHORT, Kind::Text);
+pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT, Kind::Text);
+pub(crate) const USE_WORKTREE: Name = flag("use_worktree");
+pub(crate) const PROMPT: Name = name("prompt", UNBOUNDED, Kind::Line).or(&["follow_up_prompt"]);
+
+pub(crate) const EXECUTION_PROCESS_ID: Name = id("execution_process_id");
+pub(crate) const APPROVED: Name = flag("approved");
+pub(crate) const REASON: Name = text("reason").or(&["comment"]);
+pub(crate) const TEXT: Name = text("text").or(&["answer"]);
+
+pub(crate) const TAG_NAME: Name = line("tag_name");
+pub(crate) const CONTENT: Name = name("content", UNBOUNDED, Kind::Line);
+pub(crate) const SEARCH: Name = text("search");
+
+pub(crate) const TEMPLATE_NAME: Name = line("template_name").or(&["name"]);
+pub(crate) const TEMPLATE_TITLE: Name = line("title").or(&["name"]);
+pub(crate) const TEMPLATE_PROJECT_ID: Name = id("project_id").or(&["projectId"]);
+pub(crate) const TASK_TEMPLATE: Name = text("task_template");
+pub(crate) const GLOBAL: Name = flag("global");
+
+pub(crate) const TOKEN: Name = line("token");
+
+// Parameters of queries only.
+pub(crate) const SHOW_SOFT_DELETED: Name = flag("show_soft_deleted");
+pub(crate) const FROM: Name = name("from", SHORT, Kind::Position);
+pub(crate) const FOLLOW: Name = flag("follow");
+pub(crate) const AFTER: Name = name("after", SHORT, Kind::Position);

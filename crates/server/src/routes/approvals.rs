@@ -1,21 +1,34 @@
 //! Asks, which the wire calls approvals: what agents wait for, and what people answer.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use forge_model::AskId;
 
+use crate::api::{Api, op};
 use crate::decode::{Fields, Id};
 use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{self, Approval, Responded};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/approvals/pending", get(pending))
-        .route("/api/approvals/{ask_id}/respond", post(respond))
-        .route("/api/approvals/{ask_id}/status", get(status))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/approvals/pending",
+            pending,
+            op("listPendingApprovals", "Lists what agents wait for.").gives::<Vec<Approval>>(),
+        )
+        .post(
+            "/api/approvals/{ask_id}/respond",
+            respond,
+            op("respondToApproval", "Answers what an agent waits for, once.")
+                .takes(wire::RESPOND)
+                .gives_bare::<Responded>(),
+        )
+        .get(
+            "/api/approvals/{ask_id}/status",
+            status,
+            op("getApprovalStatus", "Tells whether an ask was answered, and how.").gives_bare::<Responded>(),
+        )
 }
 
 /// Lists what agents wait for.

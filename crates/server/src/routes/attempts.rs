@@ -1,21 +1,55 @@
 //! Attempts: tries at a task.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use forge_model::AttemptId;
 
-use crate::decode::{Id, Query, StartCall};
+use crate::api::{Api, may, op};
+use crate::decode::{Id, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
 use crate::wire::{self, FollowUpProcess, TaskAttempt};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/task-attempts", get(list).post(create))
-        .route("/api/task-attempts/{attempt_id}", get(one))
-        .route("/api/task-attempts/{attempt_id}/stop", post(stop))
-        .route("/api/task-attempts/{attempt_id}/follow-up", post(follow_up))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/task-attempts",
+            list,
+            op("listTaskAttempts", "Lists attempts, newest first: those of a task, or all.")
+                .query(may(names::TASK_ID))
+                .gives::<Vec<TaskAttempt>>(),
+        )
+        .post(
+            "/api/task-attempts",
+            create,
+            op(
+                "createTaskAttempt",
+                "Starts a further attempt at a task; its process runs when this answers.",
+            )
+            .takes(wire::CREATE_ATTEMPT)
+            .gives::<TaskAttempt>()
+            .repeatable(),
+        )
+        .get(
+            "/api/task-attempts/{attempt_id}",
+            one,
+            op("getTaskAttempt", "Returns an attempt.").gives::<TaskAttempt>(),
+        )
+        .post(
+            "/api/task-attempts/{attempt_id}/stop",
+            stop,
+            op("stopTaskAttempt", "Stops every process of an attempt, and answers when none is left."),
+        )
+        .post(
+            "/api/task-attempts/{attempt_id}/follow-up",
+            follow_up,
+            op(
+                "followUp",
+                "Tells the agent something more: at once when it can listen, else at its turn's end.",
+            )
+            .takes(wire::FOLLOW_UP)
+            .gives::<FollowUpProcess>()
+            .repeatable(),
+        )
 }
 
 /// Lists attempts, newest first: those of a task, or all.

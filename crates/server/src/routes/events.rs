@@ -1,18 +1,23 @@
 //! The stream of everything that changes.
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 
-use crate::decode::Query;
+use crate::api::{Api, may, op};
+use crate::decode::{Query, names};
 use crate::error::Problem;
 use crate::state::App;
 use crate::streams::{self, Position};
 
-pub(super) fn router() -> Router<App> {
-    Router::new().route("/api/events", get(follow))
+pub(super) fn api() -> Api {
+    Api::new().get(
+        "/api/events",
+        follow,
+        op("followEvents", "Follows everything that changes, as server-sent events from a position.")
+            .query(may(names::AFTER))
+            .gives_events(),
+    )
 }
 
 /// Follows changes after `Last-Event-ID` or `?after=`; without either, from now on.

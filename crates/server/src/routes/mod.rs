@@ -1,5 +1,6 @@
 //! The routes, one file per noun. A route decodes, calls one verb, and encodes.
 
+mod about;
 mod approvals;
 mod attempts;
 mod config;
@@ -12,22 +13,29 @@ mod tags;
 mod tasks;
 mod templates;
 
-use axum::Router;
+use std::sync::OnceLock;
 
-use crate::state::App;
+use crate::api::{Api, Operation};
 
 /// Every route there is.
-pub(crate) fn all() -> Router<App> {
-    Router::new()
-        .merge(health::router())
-        .merge(session::router())
-        .merge(config::router())
-        .merge(projects::router())
-        .merge(tasks::router())
-        .merge(attempts::router())
-        .merge(tags::router())
-        .merge(templates::router())
-        .merge(processes::router())
-        .merge(approvals::router())
-        .merge(events::router())
+pub(crate) fn all() -> Api {
+    Api::new()
+        .merge(about::api())
+        .merge(health::api())
+        .merge(session::api())
+        .merge(config::api())
+        .merge(projects::api())
+        .merge(tasks::api())
+        .merge(attempts::api())
+        .merge(tags::api())
+        .merge(templates::api())
+        .merge(processes::api())
+        .merge(approvals::api())
+        .merge(events::api())
+}
+
+/// The table of operations, made once.
+pub(crate) fn operations() -> &'static [Operation] {
+    static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
+    OPERATIONS.get_or_init(|| all().into_parts().1)
 }

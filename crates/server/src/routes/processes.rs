@@ -1,26 +1,47 @@
 //! Runs, which the wire calls execution processes.
 
-use axum::Router;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
-use axum::routing::{get, post};
 use forge_model::RunId;
 
-use crate::decode::{Id, Query};
+use crate::api::{Api, may, need, op};
+use crate::decode::{Id, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, upgraded};
+use crate::streams::{self, RawLogMessage, upgraded};
 use crate::wire::{self, ExecutionProcess};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/execution-processes", get(list))
-        .route("/api/execution-processes/{run_id}", get(one))
-        .route("/api/execution-processes/{run_id}/stop", post(stop))
-        .route("/api/execution-processes/{run_id}/raw-logs/ws", get(raw_logs))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/execution-processes",
+            list,
+            op("listExecutionProcesses", "Lists an attempt's runs, oldest first.")
+                .query(need(names::TASK_ATTEMPT_ID))
+                .query(may(names::SHOW_SOFT_DELETED))
+                .gives::<Vec<ExecutionProcess>>(),
+        )
+        .get(
+            "/api/execution-processes/{run_id}",
+            one,
+            op("getExecutionProcess", "Returns a run.").gives::<ExecutionProcess>(),
+        )
+        .post(
+            "/api/execution-processes/{run_id}/stop",
+            stop,
+            op("stopExecutionProcess", "Stops a run, and answers when none of its processes is left."),
+        )
+        .get(
+            "/api/execution-processes/{run_id}/raw-logs/ws",
+            raw_logs,
+            op("followRawLogs", "Follows a run's output as it was written, from a position until it ends.")
+                .query(may(names::FROM))
+                .query(may(names::FOLLOW))
+                .becomes_socket::<RawLogMessage>(),
+        )
 }
 
 /// Lists an attempt's runs, oldest first.

@@ -1,22 +1,51 @@
 //! Projects: the repositories Forge knows.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use forge_engine::{Error, ErrorKind};
 use forge_model::ProjectId;
 
+use crate::api::{Api, op};
 use crate::decode::{Fields, Id};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{self, GitBranch, Project};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/projects", get(list).post(create))
-        .route("/api/projects/{project_id}", get(one).put(update).delete(delete))
-        .route("/api/projects/{project_id}/branches", get(branches))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/projects",
+            list,
+            op("listProjects", "Lists projects, newest first.").gives::<Vec<Project>>(),
+        )
+        .post(
+            "/api/projects",
+            create,
+            op("createProject", "Registers a repository, making it first when that is asked for.")
+                .takes(wire::CREATE_PROJECT)
+                .gives::<Project>()
+                .refuses_with_200(),
+        )
+        .get("/api/projects/{project_id}", one, op("getProject", "Returns a project.").gives::<Project>())
+        .put(
+            "/api/projects/{project_id}",
+            update,
+            op("updateProject", "Changes a project: an absent key keeps, null clears.")
+                .takes(wire::UPDATE_PROJECT)
+                .gives::<Project>()
+                .refuses_with_200(),
+        )
+        .delete(
+            "/api/projects/{project_id}",
+            delete,
+            op("deleteProject", "Forgets a project; the repository stays as it is."),
+        )
+        .get(
+            "/api/projects/{project_id}/branches",
+            branches,
+            op("listProjectBranches", "Lists a project's branches, the current one first.")
+                .gives::<Vec<GitBranch>>(),
+        )
 }
 
 /// Lists projects, newest first.

@@ -1,18 +1,24 @@
 //! Exchanging the token in the page's address for a cookie that scripts cannot read.
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 
+use crate::api::{Api, Body, need, op};
 use crate::decode::{Fields, names};
 use crate::envelope::NOTHING;
 use crate::error::Problem;
 use crate::state::App;
 
-pub(super) fn router() -> Router<App> {
-    Router::new().route("/api/session", post(open))
+const OPEN_SESSION: Body = Body::new("OpenSession", &[need(names::TOKEN)]);
+
+pub(super) fn api() -> Api {
+    Api::new().post(
+        "/api/session",
+        open,
+        op("openSession", "Exchanges a token for the cookie that carries it from then on.")
+            .takes(OPEN_SESSION),
+    )
 }
 
 /// Takes a token and answers with the cookie that carries it from then on.

@@ -1,19 +1,31 @@
 //! Tags: texts that people put into prompts by a short name.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use forge_model::TagId;
 
-use crate::decode::{Fields, Id, Query};
+use crate::api::{Api, may, op};
+use crate::decode::{Fields, Id, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
 use crate::wire::{self, Tag};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/tags", get(list).post(create))
-        .route("/api/tags/{tag_id}", get(one).put(update).delete(delete))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/tags",
+            list,
+            op("listTags", "Lists tags by name; a search keeps those whose name contains it.")
+                .query(may(names::SEARCH))
+                .gives::<Vec<Tag>>(),
+        )
+        .post("/api/tags", create, op("createTag", "Adds a tag.").takes(wire::CREATE_TAG).gives::<Tag>())
+        .get("/api/tags/{tag_id}", one, op("getTag", "Returns a tag.").gives::<Tag>())
+        .put(
+            "/api/tags/{tag_id}",
+            update,
+            op("updateTag", "Changes a tag: an absent key keeps.").takes(wire::UPDATE_TAG).gives::<Tag>(),
+        )
+        .delete("/api/tags/{tag_id}", delete, op("deleteTag", "Deletes a tag."))
 }
 
 /// Lists tags by name; `?search=` keeps those whose name contains it, whatever its case.

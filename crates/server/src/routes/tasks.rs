@@ -1,25 +1,95 @@
 //! Tasks: what is wanted in a project. Each path has a longer alias under its project.
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::{get, post};
 use forge_model::{ProjectId, TaskId};
 
-use crate::decode::{Fields, Id, Query, StartCall};
+use crate::api::{Api, need, op};
+use crate::decode::{Fields, Id, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{self, StartedTask, Task, TaskWithAttemptStatus};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/tasks", get(list).post(create))
-        .route("/api/tasks/create-and-start", post(create_and_start))
-        .route("/api/tasks/{task_id}", get(one).put(update).delete(delete))
-        .route("/api/projects/{project_id}/tasks", get(list_in).post(create_in))
-        .route("/api/projects/{project_id}/tasks/create-and-start", post(create_and_start_in))
-        .route("/api/projects/{project_id}/tasks/{task_id}", get(one).put(update).delete(delete))
+pub(super) fn api() -> Api {
+    alone().merge(within_a_project())
+}
+
+fn alone() -> Api {
+    Api::new()
+        .get(
+            "/api/tasks",
+            list,
+            op("listTasks", "Lists a project's tasks, newest first, without the chats with agents.")
+                .query(need(names::PROJECT_ID))
+                .gives::<Vec<TaskWithAttemptStatus>>(),
+        )
+        .post("/api/tasks", create, op("createTask", "Adds a task.").takes(wire::CREATE_TASK).gives::<Task>())
+        .post(
+            "/api/tasks/create-and-start",
+            create_and_start,
+            op(
+                "createAndStartTask",
+                "Adds a task and starts its first attempt, which runs when this answers.",
+            )
+            .takes(wire::CREATE_AND_START_TASK)
+            .gives::<StartedTask>()
+            .repeatable(),
+        )
+        .get("/api/tasks/{task_id}", one, op("getTask", "Returns a task.").gives::<Task>())
+        .put(
+            "/api/tasks/{task_id}",
+            update,
+            op("updateTask", "Changes a task: an absent key keeps.").takes(wire::UPDATE_TASK).gives::<Task>(),
+        )
+        .delete(
+            "/api/tasks/{task_id}",
+            delete,
+            op("deleteTask", "Removes a task; its worktrees go afterwards.").status(202),
+        )
+}
+
+/// The longer paths that older clients know.
+fn within_a_project() -> Api {
+    Api::new()
+        .get(
+            "/api/projects/{project_id}/tasks",
+            list_in,
+            op("listTasksOfProject", "Lists a project's tasks, as `GET /api/tasks` does.")
+                .gives::<Vec<TaskWithAttemptStatus>>(),
+        )
+        .post(
+            "/api/projects/{project_id}/tasks",
+            create_in,
+            op("createTaskInProject", "Adds a task to a project.")
+                .takes(wire::CREATE_TASK_IN)
+                .gives::<Task>(),
+        )
+        .post(
+            "/api/projects/{project_id}/tasks/create-and-start",
+            create_and_start_in,
+            op("createAndStartTaskInProject", "Adds a task to a project and starts its first attempt.")
+                .takes(wire::CREATE_AND_START_TASK)
+                .gives::<StartedTask>()
+                .repeatable(),
+        )
+        .get(
+            "/api/projects/{project_id}/tasks/{task_id}",
+            one,
+            op("getTaskOfProject", "Returns a task.").gives::<Task>(),
+        )
+        .put(
+            "/api/projects/{project_id}/tasks/{task_id}",
+            update,
+            op("updateTaskOfProject", "Changes a task: an absent key keeps.")
+                .takes(wire::UPDATE_TASK)
+                .gives::<Task>(),
+        )
+        .delete(
+            "/api/projects/{project_id}/tasks/{task_id}",
+            delete,
+            op("deleteTaskOfProject", "Removes a task; its worktrees go afterwards.").status(202),
+        )
 }
 
 /// Lists a project's tasks, newest first, without the chats with agents.

@@ -1,19 +1,45 @@
 //! Templates: what a new task may begin as.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use forge_model::TemplateId;
 
-use crate::decode::{Fields, Id, Query};
+use crate::api::{Api, may, op};
+use crate::decode::{Fields, Id, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
 use crate::wire::{self, TaskTemplate};
 
-pub(super) fn router() -> Router<App> {
-    Router::new()
-        .route("/api/templates", get(list).post(create))
-        .route("/api/templates/{template_id}", get(one).put(update).delete(delete))
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/templates",
+            list,
+            op("listTaskTemplates", "Lists templates: those for every project, those of one, or all.")
+                .query(may(names::GLOBAL))
+                .query(may(names::TEMPLATE_PROJECT_ID))
+                .gives::<Vec<TaskTemplate>>(),
+        )
+        .post(
+            "/api/templates",
+            create,
+            op("createTaskTemplate", "Adds a template.").takes(wire::CREATE_TEMPLATE).gives::<TaskTemplate>(),
+        )
+        .get(
+            "/api/templates/{template_id}",
+            one,
+            op("getTaskTemplate", "Returns a template.").gives::<TaskTemplate>(),
+        )
+        .put(
+            "/api/templates/{template_id}",
+            update,
+            op(
+                "updateTaskTemplate",
+                "Changes a template: an absent key keeps, a description of null is cleared.",
+            )
+            .takes(wire::UPDATE_TEMPLATE)
+            .gives::<TaskTemplate>(),
+        )
+        .delete("/api/templates/{template_id}", delete, op("deleteTaskTemplate", "Deletes a template."))
 }
 
 /// Lists templates: those for every project with `?global=true`, those of `?project_id=`, or all.

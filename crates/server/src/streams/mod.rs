@@ -10,7 +10,7 @@ use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use crate::error::Problem;
 
 pub(crate) use events::{Position, events};
-pub(crate) use raw_logs::raw_logs;
+pub(crate) use raw_logs::{RawLogMessage, raw_logs};
 
 /// Returns the upgrade to a WebSocket, or why there is none.
 pub(crate) fn upgraded(

@@ -6,8 +6,8 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use forge_engine::{ChunkStream, LogBatch, LogEnd, LogTail};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::closing::StreamGuard;
 use crate::wire::PatchOp;
@@ -15,16 +15,34 @@ use crate::wire::PatchOp;
 /// How long a client may take to read the last frame and to answer the close.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-#[derive(Serialize)]
-struct Frame {
+/// What a message of this stream is.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RawLogMessage {
+    Patch(Frame),
+    /// The run is over and everything was sent.
+    Finished {
+        finished: bool,
+        r#type: &'static str,
+    },
+    /// Everything that is there was sent; nothing more was asked for.
+    CaughtUp {
+        caught_up: bool,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RawLogPatch")]
+pub(crate) struct Frame {
     #[serde(rename = "JsonPatch")]
     patch: Vec<PatchOp<Piece>>,
     /// Where to resume: `?from=` this.
     position: u64,
 }
 
-#[derive(Serialize)]
-struct Piece {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RawLogPiece")]
+pub(crate) struct Piece {
     r#type: &'static str,
     content: String,
 }
@@ -64,10 +82,10 @@ async fn send_all(sink: &mut SplitSink<WebSocket, Message>, mut log: LogTail) ->
         }
     }
     let end = match log.end() {
-        LogEnd::Over => json!({ "finished": true, "type": "finished" }),
-        LogEnd::CaughtUp => json!({ "caught_up": true }),
+        LogEnd::Over => RawLogMessage::Finished { finished: true, r#type: "finished" },
+        LogEnd::CaughtUp => RawLogMessage::CaughtUp { caught_up: true },
     };
-    sink.send(Message::text(end.to_string())).await.ok()?;
+    sink.send(message(&end)?).await.ok()?;
     Some((close_code::NORMAL, ""))
 }
 
@@ -94,13 +112,17 @@ fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
     *sent += pieces.len() as u64;
     let patch =
         (first..).zip(pieces).map(|(n, piece)| PatchOp::add(format!("/entries/{n}"), piece)).collect();
-    serde_json::to_string(&Frame { patch, position: batch.position }).ok().map(Message::text)
+    message(&RawLogMessage::Patch(Frame { patch, position: batch.position }))
+}
+
+fn message(message: &RawLogMessage) -> Option<Message> {
+    serde_json::to_string(message).ok().map(Message::text)
 }
 
 #[cfg(test)]
 mod tests {
     use forge_engine::Chunk;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
 

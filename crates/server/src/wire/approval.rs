@@ -3,16 +3,18 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use forge_model::{Answer, Ask, AskId, AskKind, AskState, AttemptId, RunId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::api::{Body, may};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
 /// An ask never times out; clients that show a deadline are told one that never comes.
 const A_YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Approval {
     approval_id: AskId,
     execution_process_id: RunId,
@@ -28,7 +30,7 @@ pub(crate) struct Approval {
 }
 
 /// Where an ask stands, in the contract's words.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub(crate) enum ApprovalStatus {
     Pending,
@@ -38,7 +40,7 @@ pub(crate) enum ApprovalStatus {
 }
 
 /// An approval's status inside the envelope and beside it: clients of either kind find it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Responded {
     success: bool,
     data: ApprovalStatus,
@@ -96,6 +98,17 @@ impl IntoResponse for Responded {
         Json(self).into_response()
     }
 }
+
+pub(crate) const RESPOND: Body = Body::new(
+    "ApprovalResponse",
+    &[
+        may(names::EXECUTION_PROCESS_ID),
+        may(names::STATUS),
+        may(names::APPROVED),
+        may(names::REASON),
+        may(names::TEXT),
+    ],
+);
 
 /// Reads an answer as either kind of client sends it: `{approved, comment}`, or `{status}` where the status
 /// is a name or an object that holds the name and the reason.

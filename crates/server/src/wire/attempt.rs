@@ -2,15 +2,17 @@
 
 use forge_engine::{AttemptView, FollowUp, NewAttempt, StartTask, Started};
 use forge_model::{AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::process::wire_status;
+use super::process::ExecutionProcessStatus;
 use super::task::new_task;
 use super::{Task, TaskWithAttemptStatus};
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskAttempt {
     id: AttemptId,
     task_id: Option<TaskId>,
@@ -27,7 +29,7 @@ pub(crate) struct TaskAttempt {
     created_at: Time,
     updated_at: Time,
     // From here on, additions to the contract.
-    status: Option<&'static str>,
+    status: Option<ExecutionProcessStatus>,
     state: AttemptState,
     reason: Option<String>,
     project_id: ProjectId,
@@ -40,7 +42,7 @@ pub(crate) struct TaskAttempt {
 }
 
 /// The task that was created, and the attempt that was started, under every key a client looks for it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StartedTask {
     #[serde(flatten)]
     view: TaskWithAttemptStatus,
@@ -71,7 +73,7 @@ impl From<AttemptView> for TaskAttempt {
             cache_read_tokens: attempt.usage.cache_read_tokens,
             created_at: attempt.created_at,
             updated_at: attempt.updated_at,
-            status: view.status.map(wire_status),
+            status: view.status.map(ExecutionProcessStatus::from),
             state: attempt.state,
             reason: attempt.reason,
             project_id: attempt.project,
@@ -102,6 +104,24 @@ impl From<Started> for StartedTask {
         }
     }
 }
+
+pub(crate) const CREATE_AND_START_TASK: Body = Body::new(
+    "CreateAndStartTaskRequest",
+    &[need(names::TASK), need(names::EXECUTOR_PROFILE_ID), may(names::BASE_BRANCH), may(names::USE_WORKTREE)],
+);
+
+pub(crate) const CREATE_ATTEMPT: Body = Body::new(
+    "CreateTaskAttemptBody",
+    &[
+        need(names::TASK_ID),
+        need(names::EXECUTOR_PROFILE_ID),
+        may(names::BASE_BRANCH),
+        may(names::USE_WORKTREE),
+    ],
+);
+
+pub(crate) const FOLLOW_UP: Body =
+    Body::new("CreateFollowUpAttempt", &[need(names::PROMPT), may(names::VARIANT)]);
 
 /// Reads a task to create and start; `project` is the one the path names.
 pub(crate) fn start_task(fields: &Fields, project: Option<ProjectId>) -> Result<StartTask, Problem> {

@@ -2,9 +2,10 @@
 
 use forge_engine::Branch;
 use forge_model::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GitBranch {
     name: String,
     is_current: bool,

@@ -1,17 +1,34 @@
 //! Settings and profiles on the wire, and what changes them. The settings have one shape in the file and here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use forge_engine::{ConfigChange, Error, ErrorKind, Info, NewProfiles, ProfilesFile};
+use forge_engine::{ConfigChange, Error, ErrorKind, Info, NewProfiles, ProfilesFile, config_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::decode::{Fields, Text};
 use crate::error::Problem;
 
+/// The settings as the engine shows them, secrets masked.
 #[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Config(pub(crate) Value);
+
+impl JsonSchema for Config {
+    fn schema_name() -> Cow<'static, str> {
+        "Config".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        config_schema().try_into().unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct UserSystemInfo {
-    config: Value,
+    config: Config,
     /// Nobody is counted; the key is there because clients read it.
     analytics_user_id: &'static str,
     executors: Map<String, Value>,
@@ -19,7 +36,7 @@ pub(crate) struct UserSystemInfo {
     capabilities: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Environment {
     os_type: String,
     os_version: String,
@@ -27,7 +44,7 @@ struct Environment {
     bitness: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProfilesContent {
     content: String,
     path: String,
@@ -37,7 +54,7 @@ impl From<Info> for UserSystemInfo {
     fn from(info: Info) -> Self {
         let capabilities = info.capabilities.into_iter();
         Self {
-            config: info.config,
+            config: Config(info.config),
             analytics_user_id: "",
             executors: info.profiles,
             environment: Environment {

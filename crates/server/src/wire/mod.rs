@@ -14,17 +14,19 @@ mod tag;
 mod task;
 mod template;
 
-pub(crate) use approval::{Approval, Responded};
-pub(crate) use attempt::{StartedTask, TaskAttempt, start_task};
+pub(crate) use approval::{Approval, RESPOND, Responded};
+pub(crate) use attempt::{
+    CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, StartedTask, TaskAttempt, start_task,
+};
 pub(crate) use branch::GitBranch;
-pub(crate) use config::{ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
+pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use draft::Draft;
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
-pub(crate) use project::Project;
-pub(crate) use tag::Tag;
-pub(crate) use task::{Task, TaskWithAttemptStatus, new_task};
-pub(crate) use template::TaskTemplate;
+pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};
+pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};
+pub(crate) use task::{CREATE_TASK, CREATE_TASK_IN, Task, TaskWithAttemptStatus, UPDATE_TASK, new_task};
+pub(crate) use template::{CREATE_TEMPLATE, TaskTemplate, UPDATE_TEMPLATE};
 
 /// Encodes a list.
 pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {

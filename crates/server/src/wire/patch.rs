@@ -1,6 +1,7 @@
 //! Changes as JSON Patch operations on the document that event streams describe.
 
 use forge_engine::{Change, Changed};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Approval, Draft, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
@@ -10,7 +11,8 @@ use super::{Approval, Draft, ExecutionProcess, Project, TaskAttempt, TaskWithAtt
 #[serde(transparent)]
 pub(crate) struct Patch(Vec<PatchOp<Thing>>);
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PatchOp{T}")]
 pub(crate) struct PatchOp<T> {
     op: &'static str,
     path: String,

@@ -2,18 +2,19 @@
 
 use forge_engine::{Delivered, FollowedUp};
 use forge_model::{AttemptId, ProfileId, Run, RunId, RunKind, RunState, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExecutionProcess {
     id: RunId,
     task_attempt_id: Option<AttemptId>,
     execution_run_id: Option<AttemptId>,
-    run_reason: &'static str,
+    run_reason: ExecutionProcessRunReason,
     executor_action: ExecutorAction,
     before_head_commit: Option<String>,
     after_head_commit: Option<String>,
-    status: &'static str,
+    status: ExecutionProcessStatus,
     exit_code: Option<i64>,
     dropped: bool,
     started_at: Time,
@@ -22,22 +23,52 @@ pub(crate) struct ExecutionProcess {
     updated_at: Time,
 }
 
+/// Why a run runs, in the contract's words.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ExecutionProcessRunReason {
+    SetupScript,
+    CleanupScript,
+    CodingAgent,
+    DevServer,
+}
+
+/// Where a run stands, in the contract's words, which has none for pending and lost.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ExecutionProcessStatus {
+    Running,
+    Completed,
+    Failed,
+    Killed,
+}
+
 /// The run that took a follow-up, and how it took it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FollowUpProcess {
     #[serde(flatten)]
     process: ExecutionProcess,
-    delivered: &'static str,
+    delivered: HowDelivered,
 }
 
-#[derive(Debug, Serialize)]
+/// A new run was started for it, the running one was told at once, or it waits for the turn's end.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum HowDelivered {
+    Started,
+    Injected,
+    Queued,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExecutorAction {
     typ: Action,
     next_action: Option<Box<ExecutorAction>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "ExecutorActionType")]
 enum Action {
     #[serde(rename = "CodingAgentInitialRequest")]
     Initial { prompt: String, executor_profile_id: ProfileId },
@@ -47,13 +78,14 @@ enum Action {
     Script { script: String, language: &'static str, context: &'static str },
 }
 
-/// Returns the contract's name of a run's state, which has no word for pending and lost.
-pub(super) fn wire_status(state: RunState) -> &'static str {
-    match state {
-        RunState::Pending | RunState::Running => "running",
-        RunState::Completed => "completed",
-        RunState::Failed | RunState::Lost => "failed",
-        RunState::Killed => "killed",
+impl From<RunState> for ExecutionProcessStatus {
+    fn from(state: RunState) -> Self {
+        match state {
+            RunState::Pending | RunState::Running => Self::Running,
+            RunState::Completed => Self::Completed,
+            RunState::Failed | RunState::Lost => Self::Failed,
+            RunState::Killed => Self::Killed,
+        }
     }
 }
 
@@ -61,10 +93,15 @@ impl From<Run> for ExecutionProcess {
     fn from(run: Run) -> Self {
         let script = |script, context| Action::Script { script, language: "Bash", context };
         let (run_reason, typ) = match run.kind {
-            RunKind::Setup => ("setupscript", script(run.prompt, "SetupScript")),
-            RunKind::Cleanup => ("cleanupscript", script(run.prompt, "CleanupScript")),
-            RunKind::DevServer => ("devserver", script(run.prompt, "DevServer")),
-            RunKind::Agent => ("codingagent", agent_action(run.prompt, run.resumed_session, run.profile)),
+            RunKind::Setup => (ExecutionProcessRunReason::SetupScript, script(run.prompt, "SetupScript")),
+            RunKind::Cleanup => {
+                (ExecutionProcessRunReason::CleanupScript, script(run.prompt, "CleanupScript"))
+            }
+            RunKind::DevServer => (ExecutionProcessRunReason::DevServer, script(run.prompt, "DevServer")),
+            RunKind::Agent => (
+                ExecutionProcessRunReason::CodingAgent,
+                agent_action(run.prompt, run.resumed_session, run.profile),
+            ),
         };
         Self {
             id: run.id,
@@ -74,7 +111,7 @@ impl From<Run> for ExecutionProcess {
             executor_action: ExecutorAction { typ, next_action: None },
             before_head_commit: run.before_head,
             after_head_commit: run.after_head,
-            status: wire_status(run.state),
+            status: run.state.into(),
             exit_code: run.exit_code,
             dropped: run.dropped,
             started_at: run.started_at,
@@ -95,9 +132,9 @@ fn agent_action(prompt: String, session: Option<String>, executor_profile_id: Pr
 impl From<FollowedUp> for FollowUpProcess {
     fn from(followed: FollowedUp) -> Self {
         let delivered = match followed.delivered {
-            Delivered::Started => "started",
-            Delivered::Injected => "injected",
-            Delivered::Queued => "queued",
+            Delivered::Started => HowDelivered::Started,
+            Delivered::Injected => HowDelivered::Injected,
+            Delivered::Queued => HowDelivered::Queued,
         };
         Self { process: followed.run.into(), delivered }
     }

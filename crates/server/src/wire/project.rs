@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use forge_engine::{NewProject, ProjectChange};
 use forge_model::{ProjectId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Project {
     id: ProjectId,
     name: String,
@@ -41,6 +43,35 @@ impl From<forge_model::Project> for Project {
         }
     }
 }
+
+pub(crate) const CREATE_PROJECT: Body = Body::new(
+    "CreateProject",
+    &[
+        need(names::NAME),
+        need(names::GIT_REPO_PATH),
+        may(names::USE_EXISTING_REPO),
+        may(names::SETUP_SCRIPT),
+        may(names::DEV_SCRIPT),
+        may(names::CLEANUP_SCRIPT),
+        may(names::COPY_FILES),
+        may(names::COMMIT_PROMPT),
+        may(names::DEFAULT_BASE_BRANCH),
+    ],
+);
+
+pub(crate) const UPDATE_PROJECT: Body = Body::new(
+    "UpdateProject",
+    &[
+        may(names::NAME),
+        may(names::GIT_REPO_PATH),
+        may(names::SETUP_SCRIPT),
+        may(names::DEV_SCRIPT),
+        may(names::CLEANUP_SCRIPT),
+        may(names::COPY_FILES),
+        may(names::COMMIT_PROMPT),
+        may(names::DEFAULT_BASE_BRANCH),
+    ],
+);
 
 impl TryFrom<Fields> for NewProject {
     type Error = Problem;

@@ -2,12 +2,14 @@
 
 use forge_engine::{NewTag, TagChange};
 use forge_model::{TagId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Tag {
     id: TagId,
     tag_name: String,
@@ -27,6 +29,10 @@ impl From<forge_model::Tag> for Tag {
         }
     }
 }
+
+pub(crate) const CREATE_TAG: Body = Body::new("CreateTag", &[need(names::TAG_NAME), need(names::CONTENT)]);
+
+pub(crate) const UPDATE_TAG: Body = Body::new("UpdateTag", &[may(names::TAG_NAME), may(names::CONTENT)]);
 
 impl TryFrom<Fields> for NewTag {
     type Error = Problem;

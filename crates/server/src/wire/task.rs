@@ -2,12 +2,14 @@
 
 use forge_engine::{NewTask, TaskChange, TaskView};
 use forge_model::{AttemptId, ProjectId, TaskId, TaskStatus, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Task {
     id: TaskId,
     project_id: ProjectId,
@@ -20,7 +22,7 @@ pub(crate) struct Task {
     updated_at: Time,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskWithAttemptStatus {
     #[serde(flatten)]
     task: Task,
@@ -66,6 +68,22 @@ impl From<TaskView> for TaskWithAttemptStatus {
     }
 }
 
+pub(crate) const CREATE_TASK: Body = Body::new(
+    "CreateTask",
+    &[need(names::PROJECT_ID), need(names::TITLE), may(names::DESCRIPTION), may(names::PARENT_TASK_ATTEMPT)],
+);
+
+/// The path names the project, and the body need not.
+pub(crate) const CREATE_TASK_IN: Body = Body::new(
+    "CreateTaskInProject",
+    &[may(names::PROJECT_ID), need(names::TITLE), may(names::DESCRIPTION), may(names::PARENT_TASK_ATTEMPT)],
+);
+
+pub(crate) const UPDATE_TASK: Body = Body::new(
+    "UpdateTask",
+    &[may(names::TITLE), may(names::DESCRIPTION), may(names::TASK_STATUS), may(names::PARENT_TASK_ATTEMPT)],
+);
+
 /// Reads a task to add; `project` is the one the path names, which counts when the body names none.
 pub(crate) fn new_task(fields: &Fields, project: Option<ProjectId>) -> Result<NewTask, Problem> {
     Ok(NewTask {
@@ -83,11 +101,13 @@ impl TryFrom<Fields> for TaskChange {
     type Error = Problem;
 
     fn try_from(fields: Fields) -> Result<Self, Problem> {
-        let status = match fields.optional_text(names::STATUS)? {
+        let status = match fields.optional_text(names::TASK_STATUS)? {
             None => None,
             Some(text) => match TaskStatus::read(&text) {
                 Ok(status) => Some(status),
-                Err(error) => return Err(fields.refuse(names::STATUS, &format!("cannot be this: {error}"))),
+                Err(error) => {
+                    return Err(fields.refuse(names::TASK_STATUS, &format!("cannot be this: {error}")));
+                }
             },
         };
         Ok(TaskChange {

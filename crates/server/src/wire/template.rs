@@ -4,13 +4,15 @@
 
 use forge_engine::{NewTemplate, TemplateChange, TemplatesOf};
 use forge_model::{ProjectId, TemplateId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, Query, names};
 use crate::error::Problem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskTemplate {
     id: TemplateId,
     project_id: Option<ProjectId>,
@@ -46,6 +48,21 @@ impl TryFrom<Query> for TemplatesOf {
         Ok(TemplatesOf { global: query.optional("global")?, project })
     }
 }
+
+pub(crate) const CREATE_TEMPLATE: Body = Body::new(
+    "CreateTaskTemplate",
+    &[
+        need(names::TEMPLATE_NAME),
+        may(names::TEMPLATE_TITLE),
+        may(names::DESCRIPTION),
+        may(names::TEMPLATE_PROJECT_ID),
+    ],
+);
+
+pub(crate) const UPDATE_TEMPLATE: Body = Body::new(
+    "UpdateTaskTemplate",
+    &[may(names::TEMPLATE_NAME), may(names::TEMPLATE_TITLE), may(names::DESCRIPTION)],
+);
 
 impl TryFrom<Fields> for NewTemplate {
     type Error = Problem;

@@ -9,6 +9,7 @@ mod bad_input;
 mod config;
 mod events;
 mod older_clients;
+mod openapi;
 mod page;
 mod projects;
 mod raw_logs;

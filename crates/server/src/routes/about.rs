@@ -1,0 +1,64 @@
+//! What the server tells about itself: the page, the routes, the OpenAPI document and the page that shows it.
+
+use axum::Json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::api::{Api, op, openapi};
+use crate::{page, routes, unserved};
+
+pub(super) fn api() -> Api {
+    Api::new()
+        .get("/", page::show, op("page", "The page for people.").gives_bytes("text/html"))
+        .get("/docs", page::docs, op("docs", "The API, to read and to try.").gives_bytes("text/html"))
+        .get(
+            "/api/routes",
+            table,
+            op("listRoutes", "Lists every route, and whether it is served.").gives_bare::<RouteTable>(),
+        )
+        .get(
+            "/api/openapi.json",
+            document,
+            op("openApi", "The OpenAPI document of everything that is served.").gives_bare::<Value>(),
+        )
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct RouteTable {
+    version: &'static str,
+    routes: Vec<Route>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    /// A route that is not served yet is answered with 501.
+    served: bool,
+    /// What the OpenAPI document and the SDK call it.
+    operation: Option<&'static str>,
+    summary: Option<&'static str>,
+}
+
+async fn table() -> Json<RouteTable> {
+    let served = routes::operations().iter().map(|operation| Route {
+        method: operation.method,
+        path: operation.path,
+        served: true,
+        operation: Some(operation.id),
+        summary: Some(operation.summary),
+    });
+    let unserved = unserved::list().map(|(method, path)| Route {
+        method,
+        path,
+        served: false,
+        operation: None,
+        summary: None,
+    });
+    Json(RouteTable { version: env!("CARGO_PKG_VERSION"), routes: served.chain(unserved).collect() })
+}
+
+async fn document() -> Json<&'static Value> {
+    Json(openapi())
+}
