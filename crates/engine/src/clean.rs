@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::background::blocking;
 use crate::once::forget_before;
-use crate::store::{calls, events};
+use crate::store::{calls, events, notices};
 use crate::{Engine, Result};
 
 /// How often it is looked at.
@@ -13,6 +13,9 @@ const EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// How long events are kept for readers that were away.
 const EVENTS_MILLIS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How long notices are kept for people who ask what was sent.
+const NOTICES_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// How long the trash is kept.
 const TRASH: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -36,6 +39,7 @@ impl Engine {
     async fn clean(&self) -> Result<()> {
         let cleaned = self.inner.store.write(|tx| {
             calls::forget(tx.conn(), forget_before(tx.now()))?;
+            notices::forget(tx.conn(), tx.now().plus_millis(-NOTICES_MILLIS))?;
             events::forget(tx.conn(), tx.now().plus_millis(-EVENTS_MILLIS))?;
             Ok(())
         });

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::background::blocking;
 use crate::shape::{self, Keys, Rule};
+use crate::sounds::SOUNDS;
 use crate::{Engine, Error, Result, launch, private_file};
 
 /// What is shown in place of a secret. Sent back, it means the secret that is stored.
@@ -43,16 +44,6 @@ const KEYS: Keys = &[
 
 const NOTIFICATIONS: Keys =
     &[("sound_enabled", Rule::Flag), ("push_enabled", Rule::Flag), ("sound_file", Rule::OneOf(SOUNDS))];
-
-const SOUNDS: &[&str] = &[
-    "ABSTRACT_SOUND1",
-    "ABSTRACT_SOUND2",
-    "ABSTRACT_SOUND3",
-    "ABSTRACT_SOUND4",
-    "GENIE_NOTIFY1",
-    "GENIE_NOTIFY2",
-    "PHONE_VIBRATION",
-];
 
 const EDITOR: Keys = &[
     ("editor_type", Rule::OneOf(&["VS_CODE", "CURSOR", "WINDSURF", "INTELLI_J", "ZED", "XCODE", "CUSTOM"])),

@@ -22,6 +22,8 @@ mod launch;
 mod logs;
 mod maps;
 mod moves;
+mod notices;
+mod omni;
 mod once;
 mod open;
 mod orphans;
@@ -31,9 +33,11 @@ mod profiles;
 mod project_settings;
 mod projects;
 mod reconcile;
+mod releases;
 mod remove;
 mod seam;
 mod shape;
+mod sounds;
 mod standing_agents;
 mod start;
 mod stop;
@@ -54,14 +58,17 @@ pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
+pub use forge_hosts::Instance;
 pub use info::{Info, Machine};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
+pub use omni::{OmniKey, OmniStatus};
 pub use once::Key;
 pub use open::{AgentEnvironment, Options};
 pub use profiles::{NewProfiles, ProfilesFile};
 pub use project_settings::SettingsChange;
 pub use projects::{Branch, NewProject, ProjectChange};
+pub use releases::Release;
 pub use seam::Seam;
 pub use start::{NewAttempt, StartTask, Started};
 pub use tags::{NewTag, TagChange};
@@ -97,6 +104,8 @@ struct Inner {
     forge: std::path::PathBuf,
     seam: Seam,
     agents: AgentEnvironment,
+    /// Where people reach this server from elsewhere; for links in notices.
+    public_url: Option<String>,
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,

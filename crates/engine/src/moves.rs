@@ -6,6 +6,7 @@
 use forge_model::state::{AttemptHappened, TaskHappened, attempt_after, task_after};
 use forge_model::{AttemptId, AttemptState, Noun, Op, Task};
 
+use crate::notices;
 use crate::store::{Error, Tx, attempts, tasks};
 
 /// Moves an attempt and its task. What cannot happen in its state leaves both as they are: the answer is
@@ -18,10 +19,13 @@ pub(crate) fn attempt(
 ) -> Result<Option<AttemptState>, Error> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(None) };
     let Ok(next) = attempt_after(view.attempt.state, happened) else { return Ok(None) };
-    attempts::shift(tx.conn(), id, view.attempt.state, next, reason, tx.now())?;
+    attempts::shift(tx.conn(), id, view.attempt.state, next, reason.clone(), tx.now())?;
     tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
     if let (Some(task), Some(happened)) = (&view.task, on_task(happened)) {
         self::task(tx, task, happened)?;
+    }
+    if matches!(happened, AttemptHappened::Asked | AttemptHappened::RunEnded { .. }) {
+        notices::intend(tx, &view, next, reason.as_deref())?;
     }
     Ok(Some(next))
 }

@@ -32,6 +32,8 @@ pub struct Options {
     pub forge: PathBuf,
     pub seam: Seam,
     pub agents: AgentEnvironment,
+    /// Where people reach this server from elsewhere, for links in what is sent to them.
+    pub public_url: Option<String>,
 }
 
 /// What agents find in their environment besides what the server has: a variable for each attempt's own token,
@@ -96,6 +98,7 @@ impl Engine {
                 forge: options.forge,
                 seam: options.seam,
                 agents: options.agents,
+                public_url: options.public_url,
                 handles: Default::default(),
                 calls: Default::default(),
                 recent: Default::default(),
@@ -108,6 +111,7 @@ impl Engine {
         // The copy is made ahead of the first start; a failure is told to whoever starts something.
         tokio::spawn(async move { warm.shim().await.map(drop) });
         engine.keep_clean();
+        engine.keep_sending();
         Ok(engine)
     }
 }

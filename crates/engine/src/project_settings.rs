@@ -53,7 +53,7 @@ impl std::fmt::Debug for SettingsChange {
 impl Engine {
     /// Returns the settings that hold for every project, secrets masked.
     pub async fn general_settings(&self) -> Result<Value> {
-        Ok(shown(self.inner.store.read(|conn| stored(conn, GENERAL)).await?))
+        Ok(shown(self.inner.store.read(general).await?))
     }
 
     /// Lays a change over the settings that hold for every project.
@@ -94,9 +94,14 @@ impl Engine {
     }
 }
 
+/// Returns the settings that hold for every project, secrets as they are.
+pub(crate) fn general(conn: &Conn) -> std::result::Result<Map<String, Value>, StoreError> {
+    stored(conn, GENERAL)
+}
+
 /// Returns the settings that hold in a project, secrets as they are.
 pub(crate) fn in_force(conn: &Conn, id: ProjectId) -> std::result::Result<Map<String, Value>, StoreError> {
-    let mut settings = stored(conn, GENERAL)?;
+    let mut settings = general(conn)?;
     let mut own = stored(conn, &id.to_string())?;
     drop_nulls(&mut own);
     let elsewhere = omni(&own, "host").is_some_and(|host| omni(&settings, "host") != Some(host));
@@ -132,10 +137,10 @@ fn text(settings: &Settings) -> std::result::Result<String, StoreError> {
 }
 
 /// Fills what is open with defaults, and puts the mask in place of every secret.
-fn shown(mut settings: Settings) -> Value {
+pub(crate) fn shown(mut settings: Settings) -> Value {
     settings.entry("omni_enabled").or_insert(false.into());
     if let Value::Object(omni) = settings.entry("omni_config").or_insert(Value::Null) {
-        omni.entry("enabled").or_insert(false.into());
+        omni.entry("enabled").or_insert(true.into());
         for (key, _) in OMNI {
             omni.entry(*key).or_insert(Value::Null);
         }

@@ -11,7 +11,7 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Conn, Error as StoreError, Tx, asks, attempts, drafts, inputs, projects, queue, runs, settings,
+    Conn, Error as StoreError, Tx, asks, attempts, drafts, inputs, notices, projects, queue, runs, settings,
     snapshots, starts, tasks,
 };
 use crate::{AttemptView, Engine, Error, Result};
@@ -146,6 +146,7 @@ fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreErro
     }
     let Some(view) = tasks::one(tx.conn(), id)? else { return Ok(()) };
     removed::keep(tx.conn(), &Removed::plain("task", id), tx.now())?;
+    notices::free(tx.conn(), id)?;
     tasks::delete(tx.conn(), id)?;
     tx.changed(Noun::Task, id, Op::Remove, Some(view.task.project), None);
     Ok(())

@@ -19,6 +19,8 @@ pub(crate) const HOST: &str = "HOST";
 pub(crate) const BACKEND_PORT: &str = "BACKEND_PORT";
 /// The port when `BACKEND_PORT` is not set.
 pub(crate) const PORT: &str = "PORT";
+/// Where people reach the server from elsewhere; for links in notices.
+pub(crate) const PUBLIC_BASE_URL: &str = "PUBLIC_BASE_URL";
 /// When set, client commands never start a server by themselves.
 pub(crate) const CI: &str = "CI";
 /// When set, `forge serve` opens no browser.

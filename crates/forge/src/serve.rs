@@ -16,7 +16,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::address::DEFAULT_PORT;
 use crate::client::{Client, Target};
-use crate::environment::{self, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, RUST_LOG};
+use crate::environment::{self, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, PUBLIC_BASE_URL, RUST_LOG};
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::port_file::PortFile;
@@ -126,7 +126,8 @@ async fn open(plan: &Plan) -> Result<Engine> {
         token.map(|token| (FORGE_TOKEN.to_string(), token)).into_iter().collect()
     });
     let worktrees = environment::path(FORGE_WORKTREES);
-    let options = Options { home: plan.home.clone(), worktrees, forge, seam, agents };
+    let public_url = environment::text(PUBLIC_BASE_URL);
+    let options = Options { home: plan.home.clone(), worktrees, forge, seam, agents, public_url };
     Engine::open(options).await.map_err(|error| match error.kind() {
         ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),
         ErrorKind::Invalid => Failure::invalid(error.to_string()),

@@ -113,6 +113,7 @@ fn stop_without_server(home: &Path) -> Result<usize> {
         forge,
         seam: Seam::default(),
         agents: AgentEnvironment::default(),
+        public_url: None,
     };
     let stopped = runtime.block_on(async { Engine::open(options).await?.stop_all().await });
     runtime.shutdown_timeout(Duration::from_secs(1));

@@ -93,6 +93,8 @@ ids! {
     AskId
     /// Names a standing agent.
     StandingAgentId
+    /// Names a notice.
+    NoticeId
     /// Names a tag.
     TagId
     /// Names a template.

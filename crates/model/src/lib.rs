@@ -8,6 +8,7 @@ mod draft;
 pub mod entry;
 mod event;
 mod id;
+mod notice;
 mod profile;
 mod project;
 mod run;
@@ -25,8 +26,10 @@ pub use draft::{Draft, DraftKind};
 pub use entry::Entry;
 pub use event::{Event, Noun, Op};
 pub use id::{
-    AskId, AttemptId, DraftId, IdError, ImageId, ProjectId, RunId, StandingAgentId, TagId, TaskId, TemplateId,
+    AskId, AttemptId, DraftId, IdError, ImageId, NoticeId, ProjectId, RunId, StandingAgentId, TagId, TaskId,
+    TemplateId,
 };
+pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;
 pub use run::{Run, RunKind};

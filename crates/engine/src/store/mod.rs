@@ -12,6 +12,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod inputs;
 mod migrate;
+pub(crate) mod notices;
 pub(crate) mod projects;
 pub(crate) mod queue;
 pub(crate) mod removed;
@@ -154,6 +155,7 @@ mod tests {
                     drafts::STATEMENTS,
                     events::STATEMENTS,
                     inputs::STATEMENTS,
+                    notices::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,
                     removed::STATEMENTS,

@@ -193,6 +193,7 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
         forge: forge_binary(),
         seam: Seam::parse(seam).unwrap(),
         agents: AgentEnvironment::new(|attempt| vec![("FORGE_TOKEN".into(), format!("token of {attempt}"))]),
+        public_url: Some("https://forge.example.org/".into()),
     }
 }
 

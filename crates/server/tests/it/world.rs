@@ -45,6 +45,7 @@ impl World {
             forge: forge_binary(),
             seam: Seam::default(),
             agents: AgentEnvironment::default(),
+            public_url: None,
         };
         let engine = Engine::open(options).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
