@@ -44,6 +44,7 @@ impl Engine {
             Ok(())
         });
         cleaned.await?;
+        self.clean_images().await?;
         let trash = self.inner.paths.trash();
         blocking(move || purge(&trash, SystemTime::now())).await
     }

@@ -2,7 +2,8 @@
 //! the last one is over.
 
 use forge_model::state::AttemptHappened;
-use forge_model::{AttemptId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState};
+use forge_model::with_absolute_images;
+use forge_model::{AttemptId, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState};
 
 use crate::background::blocking;
 use crate::background::detached;
@@ -11,7 +12,7 @@ use crate::intent::{Intent, What};
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, attempts, inputs, projects, runs, starts};
+use crate::store::{Error as StoreError, Tx, attempts, images, inputs, projects, runs, starts};
 use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
 
 /// What to tell an agent next.
@@ -19,6 +20,8 @@ use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
 pub struct FollowUp {
     pub prompt: String,
     pub variant: Option<String>,
+    /// Pictures that it speaks of; they become pictures of the task.
+    pub images: Vec<ImageId>,
 }
 
 /// How a follow-up reached the agent.
@@ -96,6 +99,14 @@ impl Engine {
             let profile = ProfileId::new(&agent, Some(variant))
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
             self.settings(&profile).await?;
+        }
+        if !follow.images.is_empty() {
+            self.check_images(&follow.images).await?;
+            let attempt = self.attempt(id).await?.attempt;
+            // A running agent may look as soon as it is told. Where there is no worktree, nothing will be told.
+            if attempt.worktree.is_dir() {
+                self.put_images(None, &follow.images, &attempt.worktree).await?;
+            }
         }
         loop {
             let (follow, key, queue_id) = (follow.clone(), key.clone(), RunId::random().to_string());
@@ -196,12 +207,16 @@ fn plan(
     queue_id: String,
 ) -> std::result::Result<Plan, StoreError> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(Plan::NoSuchAttempt) };
+    if let Some(task) = view.attempt.task {
+        images::add_to_task(tx.conn(), task, &follow.images, tx.now())?;
+    }
     let live = runs::live_of_attempt(tx.conn(), id)?.into_iter().find(|live| live.run.kind == RunKind::Agent);
     let starting = starts::of_attempt(tx.conn(), id)?;
     let (run, delivered) = match live {
         // What came first is told first: nothing overtakes what waits already.
         Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
-            let input = Input::Turn { prompt: follow.prompt.clone(), variant: follow.variant.clone() };
+            let prompt = with_absolute_images(&follow.prompt, &view.attempt.worktree.to_string_lossy());
+            let input = Input::Turn { prompt, variant: follow.variant.clone() };
             inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;
             (live.run.id, Delivered::Injected)
         }
@@ -222,7 +237,7 @@ fn plan(
             id: queue_id,
             prompt: follow.prompt.clone(),
             variant: follow.variant.clone(),
-            images: None,
+            images: Some(follow.images.clone()).filter(|images| !images.is_empty()),
         };
         queue::add(tx.conn(), id, &waiting, tx.now())?;
     }
@@ -250,7 +265,8 @@ pub(crate) fn intend_next(
     key: Option<Key>,
 ) -> std::result::Result<Option<Intent>, StoreError> {
     let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
-    let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant };
+    let images = waiting.images.unwrap_or_default();
+    let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant, images };
     let Some(intent) = intent(tx, id, &follow, Some(waiting.id.clone()), key)? else { return Ok(None) };
     intent.insert(tx)?;
     queue::sending(tx.conn(), &waiting.id)?;
@@ -283,6 +299,7 @@ fn intent(
         prompt: follow.prompt.clone(),
         session: attempt.session,
         what: What::Run { queued, before_head: None },
+        images: follow.images.clone(),
         key,
         at: last.map_or(tx.now(), |last| last.max(tx.now())),
     }))

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 use forge_model::state::{AttemptHappened, TaskHappened, task_after};
 use forge_model::{
-    Attempt, AttemptId, AttemptState, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState, Task,
-    TaskId, TaskStatus, Time, Usage,
+    Attempt, AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState,
+    Task, TaskId, TaskStatus, Time, Usage,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::once::{self, Key};
 use crate::store::calls::Call;
-use crate::store::{Conn, Error, Tx, attempts, queue, runs, starts, tasks};
+use crate::store::{Conn, Error, Tx, attempts, images, queue, runs, starts, tasks};
 use crate::{drafts, moves};
 
 /// What a start is about to make, as it is written down before anything is made.
@@ -30,6 +30,9 @@ pub(crate) struct Intent {
     /// The agent's conversation to resume.
     pub(crate) session: Option<String>,
     pub(crate) what: What,
+    /// Pictures that were given with it.
+    #[serde(default)]
+    pub(crate) images: Vec<ImageId>,
     pub(crate) key: Option<Key>,
     pub(crate) at: Time,
 }
@@ -162,6 +165,7 @@ impl Intent {
                 } else if let Some(view) = tasks::one(tx.conn(), *task)? {
                     moves::task(tx, &view.task, TaskHappened::RunStarted)?;
                 }
+                images::add_to_task(tx.conn(), *task, &self.images, self.at)?;
                 attempts::insert(tx.conn(), &self.attempt_row(*task, branch, base.as_ref()))?;
                 tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
                 runs::insert(tx.conn(), run)?;
@@ -239,6 +243,7 @@ mod tests {
             prompt: "hi".into(),
             session: None,
             what: What::Attempt { task: TaskId::random(), new_task: None, branch, base: None },
+            images: Vec::new(),
             key: None,
             at: Time::from_millis(0),
         }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use forge_agents::{Agent, Program, Turn};
-use forge_model::{ProfileId, Run};
+use forge_model::{ProfileId, Run, with_absolute_images};
 use forge_process::{Launcher, Spawned, Spec};
 use serde_json::Value;
 
@@ -126,12 +126,13 @@ impl Engine {
 }
 
 fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
+    let worktree = worktree.to_string_lossy().into_owned();
     Turn {
-        prompt: run.prompt.clone(),
+        prompt: with_absolute_images(&run.prompt, &worktree),
         session: run.resumed_session.clone(),
         variant: run.profile.variant.clone(),
         settings,
-        worktree: worktree.to_string_lossy().into_owned(),
+        worktree,
     }
 }
 

@@ -15,6 +15,8 @@ mod events;
 mod finish;
 mod fold;
 mod follow_up;
+mod image_kind;
+mod images;
 mod info;
 mod input;
 mod intent;
@@ -46,6 +48,7 @@ mod tags;
 mod tasks;
 mod templates;
 mod views;
+mod worktree_images;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -59,6 +62,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
 pub use forge_hosts::Instance;
+pub use images::{LARGEST_IMAGE, NewImage};
 pub use info::{Info, Machine};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
@@ -113,6 +117,8 @@ struct Inner {
     recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.
     files: Mutex<()>,
+    /// Held while a picture and its row come or go together.
+    images: tokio::sync::Mutex<()>,
     /// Held for the life of the engine: nobody else writes to this data directory.
     _lock: std::fs::File,
 }

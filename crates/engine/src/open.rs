@@ -103,6 +103,7 @@ impl Engine {
                 calls: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
+                images: Default::default(),
                 _lock: lock,
             }),
         };

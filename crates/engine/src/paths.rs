@@ -29,6 +29,10 @@ impl Paths {
         self.home.join("bin")
     }
 
+    pub(crate) fn images(&self) -> PathBuf {
+        self.home.join("images")
+    }
+
     pub(crate) fn config(&self) -> PathBuf {
         self.home.join("config.json")
     }

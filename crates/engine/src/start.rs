@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use forge_git::NewWorktree;
-use forge_model::{AttemptId, ProfileId, Project, Run, RunId, TaskId, slug};
+use forge_model::{AttemptId, ImageId, ProfileId, Project, Run, RunId, TaskId, slug};
 use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
@@ -65,6 +65,7 @@ struct Wanted {
     prompt: String,
     profile: ProfileId,
     base_branch: Option<String>,
+    images: Vec<ImageId>,
 }
 
 impl Engine {
@@ -79,6 +80,7 @@ impl Engine {
             };
             let project = engine.project(start.task.project).await?;
             let task = start.task.checked()?;
+            engine.check_images(&task.images).await?;
             let id = task.project;
             let body = TaskBody { title: task.title, description: task.description, parent: task.parent };
             let wanted = Wanted {
@@ -89,6 +91,7 @@ impl Engine {
                 new_task: Some(body),
                 profile: start.profile,
                 base_branch: start.base_branch,
+                images: task.images,
             };
             engine.start(wanted, start.use_worktree, key).await
         })
@@ -112,6 +115,7 @@ impl Engine {
                 title: task.title,
                 profile: new.profile,
                 base_branch: new.base_branch,
+                images: Vec::new(),
             };
             engine.start(wanted, new.use_worktree, key).await
         })
@@ -164,6 +168,7 @@ impl Engine {
                 branch: format!("{prefix}/{name}"),
                 base: None,
             },
+            images: wanted.images.clone(),
             key,
             at: crate::store::now(),
         }
@@ -264,6 +269,7 @@ impl Engine {
 
     /// Starts the process of an intent and makes the start visible.
     pub(crate) async fn make_process(&self, intent: &Intent) -> Result<Run> {
+        self.bring_images(intent).await?;
         let run = intent.run_row();
         let spawned = self.launch(&run, &intent.worktree).await?;
         self.inner.seam.pass("start.spawned", "").await;

@@ -1,8 +1,8 @@
 //! Tasks: what is wanted in a project.
 
-use forge_model::{AttemptId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
+use forge_model::{AttemptId, ImageId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
 
-use crate::store::{attempts, tasks};
+use crate::store::{attempts, images, tasks};
 use crate::{Engine, Error, Result, TaskView};
 
 /// A task to add.
@@ -12,6 +12,8 @@ pub struct NewTask {
     pub title: String,
     pub description: Option<String>,
     pub parent: Option<AttemptId>,
+    /// Pictures that belong to it.
+    pub images: Vec<ImageId>,
 }
 
 impl NewTask {
@@ -34,6 +36,8 @@ pub struct TaskChange {
     pub description: Option<String>,
     pub status: Option<TaskStatus>,
     pub parent: Option<AttemptId>,
+    /// The pictures that it is to have, in place of those it has.
+    pub images: Option<Vec<ImageId>>,
 }
 
 impl Engine {
@@ -53,6 +57,7 @@ impl Engine {
         let new = new.checked()?;
         self.project(new.project).await?;
         self.check_parent(new.parent).await?;
+        self.check_images(&new.images).await?;
         let id = TaskId::random();
         let written = self.inner.store.write(move |tx| {
             let task = Task {
@@ -66,6 +71,7 @@ impl Engine {
                 updated_at: tx.now(),
             };
             tasks::insert(tx.conn(), &task)?;
+            images::add_to_task(tx.conn(), id, &new.images, tx.now())?;
             tx.changed(Noun::Task, id, Op::Add, Some(task.project), None);
             Ok(())
         });
@@ -79,6 +85,7 @@ impl Engine {
             return Err(Error::invalid("`title` must be a text that is not blank"));
         }
         self.check_parent(change.parent).await?;
+        self.check_images(change.images.as_deref().unwrap_or_default()).await?;
         let written = self.inner.store.write(move |tx| {
             let Some(TaskView { mut task, .. }) = tasks::one(tx.conn(), id)? else { return Ok(()) };
             if let Some(title) = change.title {
@@ -91,6 +98,9 @@ impl Engine {
             task.parent = change.parent.or(task.parent);
             task.updated_at = tx.now();
             tasks::update(tx.conn(), &task)?;
+            if let Some(given) = &change.images {
+                images::replace_of_task(tx.conn(), id, given, tx.now())?;
+            }
             tx.changed(Noun::Task, id, Op::Change, Some(task.project), None);
             Ok(())
         });

@@ -38,6 +38,7 @@ async fn make(engine: &Engine) -> anyhow::Result<usize> {
             title: title.to_string(),
             description: Some(script),
             parent: None,
+            images: Vec::new(),
         };
         let profile = ProfileId { agent: "SCRIPTED".to_string(), variant: None };
         let start = StartTask { task, profile, base_branch: None, use_worktree: true };

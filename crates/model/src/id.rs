@@ -97,12 +97,12 @@ ids! {
     NoticeId
     /// Names a tag.
     TagId
+    /// Names an image.
+    ImageId
     /// Names a template.
     TemplateId
     /// Names a draft.
     DraftId
-    /// Names an image.
-    ImageId
 }
 
 #[cfg(test)]

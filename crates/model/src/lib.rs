@@ -8,6 +8,7 @@ mod draft;
 pub mod entry;
 mod event;
 mod id;
+mod image;
 mod notice;
 mod profile;
 mod project;
@@ -29,6 +30,7 @@ pub use id::{
     AskId, AttemptId, DraftId, IdError, ImageId, NoticeId, ProjectId, RunId, StandingAgentId, TagId, TaskId,
     TemplateId,
 };
+pub use image::{Image, with_absolute_images};
 pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;

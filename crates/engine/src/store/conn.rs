@@ -303,6 +303,7 @@ value_from_display!(
     forge_model::DraftId,
     forge_model::DraftKind,
     forge_model::TaskStatus,
+    forge_model::ImageId,
     forge_model::AttemptState,
     forge_model::RunState,
     forge_model::RunKind,

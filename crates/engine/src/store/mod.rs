@@ -10,6 +10,7 @@ pub(crate) mod calls;
 pub(crate) mod conn;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod images;
 pub(crate) mod inputs;
 mod migrate;
 pub(crate) mod notices;
@@ -154,6 +155,7 @@ mod tests {
                     calls::STATEMENTS,
                     drafts::STATEMENTS,
                     events::STATEMENTS,
+                    images::STATEMENTS,
                     inputs::STATEMENTS,
                     notices::STATEMENTS,
                     projects::STATEMENTS,

@@ -14,6 +14,7 @@ statements! {
     TEMPLATE_ROWS = "select * from templates where project_id = $1";
     SETTINGS_ROW = "select * from settings where scope = $1";
     STANDING_ROWS = "select * from standing_agents where task_id = $1";
+    IMAGE_ROWS = "select * from task_images where task_id = $1";
     TASK_ROW = "select * from tasks where id = $1";
     ATTEMPT_ROW = "select * from attempts where id = $1";
     RUN_ROWS = "select * from runs where attempt_id = $1";
@@ -26,7 +27,8 @@ statements! {
 /// Which rows belong to something that is removed, by table.
 const OF_PROJECT: &[(&str, &str)] =
     &[("projects", PROJECT_ROW), ("templates", TEMPLATE_ROWS), ("settings", SETTINGS_ROW)];
-const OF_TASK: &[(&str, &str)] = &[("tasks", TASK_ROW), ("standing_agents", STANDING_ROWS)];
+const OF_TASK: &[(&str, &str)] =
+    &[("tasks", TASK_ROW), ("standing_agents", STANDING_ROWS), ("task_images", IMAGE_ROWS)];
 const OF_ATTEMPT: &[(&str, &str)] = &[
     ("attempts", ATTEMPT_ROW),
     ("runs", RUN_ROWS),

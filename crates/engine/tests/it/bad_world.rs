@@ -49,6 +49,7 @@ fn a_disk_that_is_nearly_full_refuses_a_start_and_a_full_one_refuses_a_write() {
         title: title.into(),
         description: None,
         parent: None,
+        images: Vec::new(),
     };
     runtime.block_on(engine.create_task(task("before"))).unwrap();
 

@@ -193,7 +193,7 @@ fn what_is_queued_before_a_stop_follows_the_next_follow_up() {
     save(&world, id, text("say queued"));
     queue(&world, id, queued());
     world.run(world.engine().stop_attempt(id)).unwrap();
-    let follow = FollowUp { prompt: "say told".into(), variant: None };
+    let follow = FollowUp { prompt: "say told".into(), variant: None, images: Vec::new() };
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     eventually("the draft was sent", || draft(&world, id).queued.is_none().then_some(()));
     world.wait_for(id, AttemptState::Finished);

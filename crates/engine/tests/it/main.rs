@@ -9,6 +9,7 @@ mod config;
 mod crowd;
 mod drafting;
 mod following;
+mod images;
 mod notices;
 mod project_settings;
 mod removing;

@@ -177,6 +177,7 @@ fn a_task_removed_while_an_attempt_at_it_starts_leaves_nothing_behind() {
         title: "short-lived".into(),
         description: Some("hang".into()),
         parent: None,
+        images: Vec::new(),
     };
     let task = world.run(world.engine().create_task(new)).unwrap().task.id;
     let attempt = forge_engine::NewAttempt {

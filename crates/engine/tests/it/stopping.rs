@@ -104,7 +104,8 @@ fn a_stop_between_two_turns_stops_the_second() {
     let ask = world.wait_for_ask(id);
     let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
     std::fs::write(world.home.join("profiles.json"), loud).unwrap();
-    let other = forge_engine::FollowUp { prompt: "hang".into(), variant: Some("LOUD".into()) };
+    let other =
+        forge_engine::FollowUp { prompt: "hang".into(), variant: Some("LOUD".into()), images: Vec::new() };
     world.run(world.engine().follow_up(id, other, None)).unwrap();
     let yes = forge_model::Answer::Approve { text: None };
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();

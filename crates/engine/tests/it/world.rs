@@ -95,6 +95,7 @@ impl World {
                 title: "a task".into(),
                 description: Some(script.into()),
                 parent: None,
+                images: Vec::new(),
             },
             profile: ProfileId::new("SCRIPTED", None).unwrap(),
             base_branch: Some("main".into()),

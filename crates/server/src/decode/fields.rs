@@ -93,6 +93,23 @@ impl Fields {
         Ok(Some(id))
     }
 
+    /// Returns a list of ids; absent and null are none.
+    pub(crate) fn ids<T: FromStr>(&self, name: Name) -> Result<Option<Vec<T>>, Problem> {
+        let items = match self.value(name) {
+            Value::Null => return Ok(None),
+            Value::Array(items) => items,
+            _ => return Err(self.refuse(name, "must be a list of ids")),
+        };
+        if items.len() > name.limit {
+            return Err(self.refuse(name, &format!("must not have more than {} ids", name.limit)));
+        }
+        let ids = items.iter().map(|item| item.as_str().and_then(|text| text.parse().ok()));
+        match ids.collect() {
+            Some(ids) => Ok(Some(ids)),
+            None => Err(self.refuse(name, "must be a list of ids")),
+        }
+    }
+
     /// Returns an object that must be there.
     pub(crate) fn object(&self, name: Name) -> Result<Fields, Problem> {
         match self.value(name) {

@@ -150,6 +150,10 @@ impl TryFrom<Fields> for FollowUp {
     type Error = Problem;
 
     fn try_from(fields: Fields) -> Result<Self, Problem> {
-        Ok(FollowUp { prompt: fields.text(names::PROMPT)?, variant: fields.variant(names::VARIANT)? })
+        Ok(FollowUp {
+            prompt: fields.text(names::PROMPT)?,
+            variant: fields.variant(names::VARIANT)?,
+            images: fields.ids(names::IMAGE_IDS)?.unwrap_or_default(),
+        })
     }
 }

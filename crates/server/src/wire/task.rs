@@ -94,6 +94,7 @@ pub(crate) fn new_task(fields: &Fields, project: Option<ProjectId>) -> Result<Ne
         title: fields.line(names::TITLE)?,
         description: fields.filled_text(names::DESCRIPTION)?,
         parent: fields.optional_id(names::PARENT_TASK_ATTEMPT)?,
+        images: fields.ids(names::IMAGE_IDS)?.unwrap_or_default(),
     })
 }
 
@@ -115,6 +116,7 @@ impl TryFrom<Fields> for TaskChange {
             description: fields.optional_text(names::DESCRIPTION)?,
             status,
             parent: fields.optional_id(names::PARENT_TASK_ATTEMPT)?,
+            images: fields.ids(names::IMAGE_IDS)?,
         })
     }
 }
