@@ -48,6 +48,7 @@ mod tags;
 mod tasks;
 mod templates;
 mod views;
+mod vitals;
 mod worktree_images;
 
 use std::collections::HashMap;
@@ -79,6 +80,7 @@ pub use tags::{NewTag, TagChange};
 pub use tasks::{NewTask, TaskChange};
 pub use templates::{NewTemplate, TemplateChange, TemplatesOf};
 pub use views::{AttemptView, Overview, TaskView};
+pub use vitals::Vitals;
 
 use drive::Handle;
 use once::Calls;

@@ -1,6 +1,8 @@
 //! The only place where an error meets an HTTP status.
 
-use axum::http::StatusCode;
+use std::time::Duration;
+
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use forge_engine::{Error, ErrorKind};
 use serde_json::{Value, json};
@@ -13,11 +15,20 @@ pub(crate) struct Problem {
     status: StatusCode,
     message: String,
     error_data: Value,
+    /// How many seconds to wait before asking again.
+    retry_after: Option<u64>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), error_data: Value::Null }
+        Self { status, message: message.into(), error_data: Value::Null, retry_after: None }
+    }
+
+    /// The caller failed too often and must wait.
+    pub(crate) fn too_often(wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let message = format!("too many requests without the right token; wait {seconds} s");
+        Self { retry_after: Some(seconds), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
     }
 
     /// The request itself is malformed.
@@ -49,13 +60,17 @@ impl From<Error> for Problem {
             tracing::error!(error = ?error, "a request failed: {error}");
         }
         let error_data = error.code().map_or(Value::Null, |code| json!({ "type": code }));
-        Self { status, message: error.to_string(), error_data }
+        Self { status, message: error.to_string(), error_data, retry_after: None }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        failure(self.status, self.message, self.error_data)
+        let mut response = failure(self.status, self.message, self.error_data);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
     }
 }
 

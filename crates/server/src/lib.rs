@@ -7,9 +7,11 @@
 mod access;
 mod api;
 mod closing;
+mod connection;
 mod decode;
 mod envelope;
 mod error;
+mod metrics;
 mod page;
 mod router;
 mod routes;

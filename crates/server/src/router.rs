@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -12,12 +12,14 @@ use futures_util::FutureExt;
 
 use crate::access::keep_to_scope;
 use crate::error::Problem;
+use crate::metrics::Metrics;
 use crate::state::App;
 use crate::{Access, Closing, routes, unserved};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
-    let app = App { engine, access: access.clone(), closing };
+    let metrics = Metrics::new();
+    let app = App { engine, access: access.clone(), closing, metrics: metrics.clone() };
     let inside = routes::all()
         .into_parts()
         .0
@@ -26,7 +28,7 @@ pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))
         .with_state(app);
-    access.guard(inside).layer(middleware::from_fn(finish))
+    access.guard(inside).layer(middleware::from_fn_with_state(metrics, finish))
 }
 
 async fn nothing_here(uri: Uri) -> Response {
@@ -43,8 +45,10 @@ async fn wrong_method(request: Request) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }
 
-/// Adds the headers of every answer, and answers where a route panicked: a bug must not hang up on a caller.
-async fn finish(request: Request, next: Next) -> Response {
+/// Adds the headers of every answer, measures it, and answers where a route panicked: a bug must not hang up on a
+/// caller.
+async fn finish(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+    let asked = metrics.asked(&request);
     let path = request.uri().path().to_string();
     let served = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let mut response = served.unwrap_or_else(|_| {
@@ -55,7 +59,7 @@ async fn finish(request: Request, next: Next) -> Response {
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
-    response
+    asked.answered(response)
 }
 
 /// What every answer carries, unless it carries its own.

@@ -1,15 +1,26 @@
 //! Serving a listener until it is told to stop.
 
-use std::future::{Future, IntoFuture};
-use std::io;
-use std::net::SocketAddr;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io::{self, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::Listener;
+use axum::body::Body;
 use forge_engine::Engine;
+use hyper::body::Incoming;
+use hyper::server::conn::http1::{self, UpgradeableConnection};
+use hyper::service::{HttpService, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
 
+use crate::closing::StreamGuard;
+use crate::connection::{Connection, Held};
 use crate::{Access, Closing, Peer, router};
 
 /// How long requests that are being served may take after a stop. A start takes tens of milliseconds; what
@@ -46,6 +57,19 @@ pub async fn serve(
     listen(listener, router(engine, access, closing.clone()), closing, shutdown).await
 }
 
+/// What connections may cost.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// How many there may be at once, WebSockets among them. One more is told so and closed.
+    connections: usize,
+    /// How long one may take to send the head of a request, the time it idles before that included.
+    head: Duration,
+    /// The longest head.
+    head_bytes: usize,
+}
+
+const LIMITS: Limits = Limits { connections: 4096, head: Duration::from_secs(20), head_bytes: 64 * 1024 };
+
 /// Serves a router on a listener, with the peer of each connection known to it.
 pub(crate) async fn listen(
     listener: TcpListener,
@@ -53,46 +77,118 @@ pub(crate) async fn listen(
     closing: Closing,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let mut told = closing.guard();
-    let serving = axum::serve(Door(listener), router.into_make_service_with_connect_info::<Peer>())
-        .with_graceful_shutdown(async move { told.closed().await });
-    let mut serving = std::pin::pin!(serving.into_future());
-    tokio::select! {
-        ended = &mut serving => return ended,
-        () = shutdown => closing.begin(),
+    listen_within(LIMITS, listener, router, closing, shutdown).await
+}
+
+async fn listen_within(
+    limits: Limits,
+    listener: TcpListener,
+    router: Router,
+    closing: Closing,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_header_size(limits.head_bytes);
+    {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let (stream, remote) = tokio::select! {
+                accepted = accept(&listener) => accepted,
+                () = &mut shutdown => break,
+            };
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                turn_away(stream);
+                continue;
+            };
+            // Asked now, while the connection surely stands.
+            let Ok(local) = stream.local_addr() else { continue };
+            let peer = Peer::of(remote, local);
+            let held = Held::default();
+            let io = TokioIo::new(Connection::new(stream, place, held.clone()));
+            let router = router.clone();
+            let service = service_fn(move |request: hyper::Request<Incoming>| {
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(peer);
+                request.extensions_mut().insert(held.clone());
+                router.clone().oneshot(request)
+            });
+            tokio::spawn(speak(http.serve_connection(io, service).with_upgrades(), closing.guard()));
+        }
     }
-    let rest = async {
-        let ended = serving.await;
-        closing.streams_ended().await;
-        ended
-    };
-    match tokio::time::timeout(GRACE, rest).await {
-        Ok(ended) => ended,
-        Err(_) => {
-            tracing::warn!("some connections did not end within {} s and were cut", GRACE.as_secs());
-            Ok(())
+    drop(listener);
+    closing.begin();
+    if tokio::time::timeout(GRACE, closing.streams_ended()).await.is_err() {
+        tracing::warn!("some connections did not end within {} s and were cut", GRACE.as_secs());
+    }
+    Ok(())
+}
+
+/// Serves one connection until it ends; when the server closes, until what it asked for last is answered.
+async fn speak<S>(spoken: UpgradeableConnection<TokioIo<Connection>, S>, mut closing: StreamGuard)
+where
+    S: HttpService<Incoming, ResBody = Body, Error = Infallible>,
+{
+    let mut spoken = pin!(spoken);
+    // A connection that breaks off, or speaks no HTTP, is the other side's affair.
+    tokio::select! {
+        _ = spoken.as_mut() => {}
+        () = closing.closed() => {
+            spoken.as_mut().graceful_shutdown();
+            let _ = spoken.await;
         }
     }
 }
 
-/// A listener whose connections send each line now, not with the next one.
-#[derive(Debug)]
-pub(crate) struct Door(TcpListener);
-
-impl Listener for Door {
-    type Io = TcpStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (TcpStream, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::warn!("could not turn off delays on a connection: {error}");
+/// Accepts the next connection. One that is gone already is passed over; where descriptors ran out, others must end
+/// first.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, remote)) => {
+                if let Err(error) = set_up(&stream) {
+                    tracing::warn!("could not set up a connection: {error}");
+                }
+                return (stream, remote);
+            }
+            Err(error) if is_of_the_connection(&error) => {}
+            Err(error) => {
+                tracing::error!("could not accept a connection: {error}");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
         }
-        (stream, address)
     }
+}
 
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
+fn is_of_the_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// Sends each line now, not with the next one, and notices when the other machine is gone.
+fn set_up(stream: &TcpStream) -> io::Result<()> {
+    use rustix::net::sockopt;
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(60))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(15))?;
+    sockopt::set_tcp_keepcnt(stream, 4)?;
+    Ok(())
+}
+
+/// Tells one connection too many that it is, without waiting for it to ask or to listen.
+fn turn_away(stream: TcpStream) {
+    const BODY: &str =
+        "{\"success\":false,\"data\":null,\"error_data\":null,\"message\":\"too many connections are open\"}";
+    let told = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Retry-After: 1\r\nConnection: close\r\n\r\n{BODY}",
+        BODY.len()
+    );
+    // The kernel takes so few bytes at once, or the connection is broken and nobody is there to tell.
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write_all(told.as_bytes());
+        let _ = stream.shutdown(Shutdown::Write);
     }
 }
 
@@ -164,5 +260,88 @@ mod tests {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
         assert!(answer.contains("last"), "{answer}");
+    }
+
+    /// Serves something small within limits for as long as `during` takes.
+    async fn within<T>(limits: Limits, during: impl AsyncFnOnce(SocketAddr) -> T) -> T {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", get(|| async { "hello" }));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async move { stopped.await.unwrap_or_default() };
+        let served = tokio::spawn(listen_within(limits, listener, router, Closing::new(), shutdown));
+        let done = during(address).await;
+        stop.send(()).unwrap();
+        served.await.unwrap().unwrap();
+        done
+    }
+
+    /// Returns everything that comes until the other side closes.
+    async fn rest(mut stream: TcpStream) -> String {
+        let mut answer = Vec::new();
+        let read = stream.read_to_end(&mut answer);
+        tokio::time::timeout(Duration::from_secs(30), read).await.expect("it was not closed").unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_does_not_send_its_request_is_closed_and_one_that_idles_too() {
+        let limits = Limits { head: Duration::from_millis(200), ..LIMITS };
+        within(limits, async |address| {
+            let silent = TcpStream::connect(address).await.unwrap();
+            assert_eq!(rest(silent).await, "");
+            let mut slow = TcpStream::connect(address).await.unwrap();
+            slow.write_all(b"GET / HTTP/1.1\r\nHost: ").await.unwrap();
+            let answer = rest(slow).await;
+            assert!(!answer.contains("hello"), "{answer}");
+            let idle = ask(address).await;
+            assert!(rest(idle).await.ends_with("hello"));
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn one_connection_too_many_is_told_so_and_the_place_of_one_that_ended_is_free() {
+        within(Limits { connections: 2, ..LIMITS }, async |address| {
+            let (first, _second) = (ask(address).await, ask(address).await);
+            let answer = rest(TcpStream::connect(address).await.unwrap()).await;
+            assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+            assert!(
+                answer.contains("\"success\":false") && answer.contains("too many connections"),
+                "{answer}"
+            );
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+            let length = format!("Content-Length: {}\r\n", body.len());
+            assert!(answer.contains(&length), "{answer}");
+            drop(first);
+            let deadline = Instant::now() + Duration::from_secs(30);
+            loop {
+                let mut next = TcpStream::connect(address).await.unwrap();
+                let _ = next.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+                let mut answer = String::new();
+                // One that is turned away may be reset before it has read why.
+                let _ = next.read_to_string(&mut answer).await;
+                if answer.ends_with("hello") {
+                    break;
+                }
+                assert!(Instant::now() < deadline, "no place became free");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_head_that_is_too_long_is_refused() {
+        within(LIMITS, async |address| {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let long = "x".repeat(LIMITS.head_bytes);
+            let head = format!("GET / HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).await.unwrap();
+            assert_eq!(&first, b"HTTP/1.1 431");
+        })
+        .await;
     }
 }

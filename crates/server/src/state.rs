@@ -2,6 +2,7 @@
 
 use forge_engine::Engine;
 
+use crate::metrics::Metrics;
 use crate::{Access, Closing};
 
 /// The engine, and what streams and sessions need beside it.
@@ -10,4 +11,5 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) access: Access,
     pub(crate) closing: Closing,
+    pub(crate) metrics: Metrics,
 }

@@ -50,6 +50,7 @@ statements! {
     BRANCH_TAKEN = "select exists (select 1 from attempts where project_id = $1 and branch = $2)
         or exists (select 1 from attempts where worktree = $3)";
     DELETE = "delete from attempts where id = $1";
+    BY_STATE = "select state, count(*) from attempts group by state";
     COUNTS = "select count(*),
         count(case when state in ('running', 'waiting', 'limited') then 1 end),
         count(case when state = 'waiting' then 1 end) from attempts";
@@ -151,6 +152,18 @@ pub(crate) fn delete(conn: &Conn, id: AttemptId) -> Result<(), Error> {
 pub(crate) fn counts(conn: &Conn) -> Result<(i64, i64, i64), Error> {
     let rows = conn.query(COUNTS, &[])?;
     Ok((rows[0].int(0)?, rows[0].int(1)?, rows[0].int(2)?))
+}
+
+/// Counts attempts in each state, also in those that none is in.
+pub(crate) fn by_state(conn: &Conn) -> Result<Vec<(AttemptState, i64)>, Error> {
+    let mut counts: Vec<_> = AttemptState::ALL.iter().map(|state| (*state, 0)).collect();
+    for row in conn.query(BY_STATE, &[])? {
+        let state: AttemptState = row.parse(0)?;
+        if let Some(count) = counts.iter_mut().find(|(known, _)| *known == state) {
+            count.1 = row.int(1)?;
+        }
+    }
+    Ok(counts)
 }
 
 fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {

@@ -88,6 +88,11 @@ impl Store {
         self.bell.clone()
     }
 
+    /// How many commits there were, and how many acts wait for one.
+    pub(crate) fn writes(&self) -> (u64, u64) {
+        self.writer.counts()
+    }
+
     /// Runs one transaction; its events are inserted with it and the bell rings after the commit.
     pub(crate) async fn write<T, F>(&self, act: F) -> Result<T, Error>
     where

@@ -3,7 +3,8 @@
 //! Every act runs in a savepoint of its own, so one that fails takes back only what it did; all acts that
 //! wait together are made durable by one commit, and each caller hears of its act only after that commit.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 
 use forge_model::{AttemptId, Event, Noun, Op, ProjectId, Time};
 use tokio::sync::{oneshot, watch};
@@ -54,6 +55,14 @@ type Done = Box<dyn FnOnce(Result<(), Error>) + Send>;
 #[derive(Debug)]
 pub(crate) struct Writer {
     acts: mpsc::Sender<Act>,
+    counts: Arc<Counts>,
+}
+
+/// How busy the thread is; only ever looked at.
+#[derive(Debug, Default)]
+struct Counts {
+    commits: AtomicU64,
+    waiting: AtomicU64,
 }
 
 impl Writer {
@@ -61,11 +70,20 @@ impl Writer {
     pub(crate) fn start(conn: Conn) -> Result<(Self, watch::Receiver<i64>), Error> {
         let (ring, bell) = watch::channel(events::newest(&conn)?);
         let (acts, inbox) = mpsc::channel();
+        let counts = Arc::new(Counts::default());
         std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || write_all(&conn, &inbox, &ring))
+            .spawn({
+                let counts = Arc::clone(&counts);
+                move || write_all(&conn, &inbox, &ring, &counts)
+            })
             .map_err(|error| Error::Other(error.to_string()))?;
-        Ok((Self { acts }, bell))
+        Ok((Self { acts, counts }, bell))
+    }
+
+    /// How many commits there were, and how many acts wait for one.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.counts.commits.load(Ordering::Relaxed), self.counts.waiting.load(Ordering::Relaxed))
     }
 
     /// Runs one act and answers after its commit.
@@ -75,6 +93,7 @@ impl Writer {
         F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     {
         let (job, answered) = job(act);
+        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         self.acts.send(job).map_err(|_| Error::Closed)?;
         answered.await.map_err(|_| Error::Closed)?
     }
@@ -98,10 +117,12 @@ where
 }
 
 /// Takes acts until the store is dropped.
-fn write_all(conn: &Conn, inbox: &mpsc::Receiver<Act>, ring: &watch::Sender<i64>) {
+fn write_all(conn: &Conn, inbox: &mpsc::Receiver<Act>, ring: &watch::Sender<i64>, counts: &Counts) {
     while let Ok(first) = inbox.recv() {
         let mut waiting: Vec<Act> = vec![first];
         waiting.extend(inbox.try_iter().take(MOST - 1));
+        let taken = waiting.len() as u64;
+        counts.waiting.fetch_sub(taken, Ordering::Relaxed);
         if let Err(error) = conn.batch("begin immediate") {
             for act in waiting {
                 act(Err(&error))(Ok(()));
@@ -110,6 +131,7 @@ fn write_all(conn: &Conn, inbox: &mpsc::Receiver<Act>, ring: &watch::Sender<i64>
         }
         let done: Vec<Done> = waiting.into_iter().map(|act| act(Ok(conn))).collect();
         let committed = conn.batch("commit");
+        counts.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
         if committed.is_err() {
             // Leave no transaction open behind a failed commit; there is nothing else to take back.
             let _ = conn.batch("rollback");
@@ -193,7 +215,7 @@ mod tests {
             acts.send(act).unwrap();
         }
         drop(acts);
-        write_all(&conn, &inbox, &watch::channel(0).0);
+        write_all(&conn, &inbox, &watch::channel(0).0, &Counts { waiting: 3.into(), ..Counts::default() });
         assert!(matches!(refused.blocking_recv().unwrap(), Err(Error::Full)));
         let done = [told, unheard].map(|answer| answer.blocking_recv().unwrap().is_ok());
         let rows = conn.query("select count(*) from t", &[]).unwrap()[0].int(0).unwrap();

@@ -5,6 +5,7 @@
 //! over loopback from the user who runs the server is the owner. Against the owner's own agents this
 //! prevents accidents; only a sandbox is a boundary.
 
+mod failures;
 mod host;
 mod origin;
 mod peer;
@@ -13,9 +14,10 @@ mod token;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -23,6 +25,7 @@ use forge_model::AttemptId;
 
 use crate::error::Problem;
 
+use failures::{Failure, Failures};
 pub use peer::Peer;
 pub(crate) use scope::keep_to_scope;
 pub use token::attempt_token;
@@ -51,6 +54,7 @@ struct Rules {
     token: String,
     token_file: PathBuf,
     require_token: bool,
+    failures: Failures,
 }
 
 impl Access {
@@ -65,17 +69,13 @@ impl Access {
         token_file: PathBuf,
         require_token: bool,
     ) -> Self {
-        Self { rules: Arc::new(Rules { port, host_names, token, token_file, require_token }) }
+        let failures = Failures::default();
+        Self { rules: Arc::new(Rules { port, host_names, token, token_file, require_token, failures }) }
     }
 
     /// Puts these rules around a router. Every request that gets inside carries its [`Caller`].
     pub fn guard(&self, router: Router) -> Router {
         router.layer(middleware::from_fn_with_state(self.clone(), admit))
-    }
-
-    /// Returns whose token this is.
-    pub(crate) fn caller(&self, token: &str) -> Option<Caller> {
-        token::caller(&self.rules.token, token)
     }
 
     /// Returns the cookie that carries a token for this server's page.
@@ -85,26 +85,52 @@ impl Access {
             .ok_or_else(|| Problem::invalid("`token` must be a token of this server"))
     }
 
-    /// The refusal of a caller whose token is wrong.
-    pub(crate) fn wrong_token(&self) -> Problem {
-        let file = self.rules.token_file.display();
-        let message = format!("this is not the token of this server; the right one is in {file}");
-        Problem::new(StatusCode::UNAUTHORIZED, message)
+    /// Returns whose token a peer has brought, or why it may not come in.
+    pub(crate) fn caller(&self, token: Option<&str>, peer: Option<Peer>) -> Result<Caller, Problem> {
+        let (rules, now) = (&self.rules, Instant::now());
+        // Elsewhere a peer that guessed too often is not even told when it is right.
+        if let Some(peer) = peer.filter(|peer| !peer.is_here())
+            && let Some(wait) = rules.failures.wait(peer, Failure::WrongToken, now)
+        {
+            return Err(Problem::too_often(wait));
+        }
+        token.and_then(|token| token::caller(&rules.token, token)).ok_or_else(|| {
+            let place = self.place_of_token(peer);
+            self.refusal(
+                peer,
+                Failure::WrongToken,
+                format!("this is not the token of this server; the right one is in {place}"),
+            )
+        })
     }
 
     fn identify(&self, request: &Request) -> Result<Caller, Problem> {
         let rules = &self.rules;
+        let peer = request.extensions().get::<Peer>().copied();
         if let Some(token) = token::given(request.headers(), rules.port) {
-            return token.and_then(|token| self.caller(token)).ok_or_else(|| self.wrong_token());
+            return self.caller(token, peer);
         }
-        let peer = request.extensions().get::<ConnectInfo<Peer>>().map(|info| info.0);
-        let forwarded = FORWARDED.iter().any(|name| request.headers().contains_key(*name));
-        if peer == Some(Peer::SameUser) && !rules.require_token && !forwarded {
+        if peer == Some(Peer::SameUser) && !rules.require_token {
             return Ok(Caller::Owner);
         }
-        let file = rules.token_file.display();
-        let message = format!("send the token in {file} as `Authorization: Bearer <token>`");
-        Err(Problem::new(StatusCode::UNAUTHORIZED, message))
+        let place = self.place_of_token(peer);
+        let message = format!("send the token in {place} as `Authorization: Bearer <token>`");
+        Err(self.refusal(peer, Failure::NoToken, message))
+    }
+
+    fn refusal(&self, peer: Option<Peer>, failure: Failure, message: String) -> Problem {
+        match peer.and_then(|peer| self.rules.failures.count(peer, failure, Instant::now())) {
+            Some(wait) => Problem::too_often(wait),
+            None => Problem::new(StatusCode::UNAUTHORIZED, message),
+        }
+    }
+
+    /// Where the token is: its path for those who may read it, and no word about the person's directories for others.
+    fn place_of_token(&self, peer: Option<Peer>) -> String {
+        match peer {
+            Some(Peer::SameUser) => self.rules.token_file.display().to_string(),
+            _ => "the file `token` of the server's data directory".to_string(),
+        }
     }
 }
 
@@ -122,11 +148,16 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
     {
         return problem.into_response();
     }
+    if FORWARDED.iter().any(|name| request.headers().contains_key(*name))
+        && let Some(peer) = request.extensions_mut().get_mut::<Peer>()
+    {
+        *peer = peer.seen_through_a_proxy();
+    }
     if is_open(&request) {
         // A cookie that outlived its token would shut the owner out of their own page, so the page drops it.
         let stale = request.uri().path() == "/"
-            && token::given(request.headers(), rules.port).is_some()
-            && access.identify(&request).is_err();
+            && token::given(request.headers(), rules.port)
+                .is_some_and(|given| given.and_then(|token| token::caller(&rules.token, token)).is_none());
         let mut response = next.run(request).await;
         if stale && let Some(cookie) = token::set_cookie(rules.port, "", 0) {
             response.headers_mut().insert(header::SET_COOKIE, cookie);

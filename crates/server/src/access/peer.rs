@@ -1,37 +1,57 @@
 //! Who is at the other end of a connection, asked of the kernel once, when the connection is accepted.
 
-use std::net::SocketAddr;
-
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
-
-use crate::serve::Door;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The other end of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Peer {
     /// A process on this machine, of the user who runs the server.
     SameUser,
-    /// Anyone else, or someone the kernel did not tell about.
-    Other,
-}
-
-impl Connected<IncomingStream<'_, Door>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
-        match stream.io().local_addr() {
-            Ok(local) => Peer::of(*stream.remote_addr(), local),
-            Err(_) => Peer::Other,
-        }
-    }
+    /// A process on this machine, of another user.
+    OtherUser(u32),
+    /// An address: another machine's, or ours where the kernel did not tell whose process it is.
+    Address(IpAddr),
 }
 
 impl Peer {
     /// Finds out who connected from `remote` to our socket `local`.
-    fn of(remote: SocketAddr, local: SocketAddr) -> Self {
-        if !remote.ip().to_canonical().is_loopback() {
-            return Peer::Other;
+    pub(crate) fn of(remote: SocketAddr, local: SocketAddr) -> Self {
+        let address = remote.ip().to_canonical();
+        if !address.is_loopback() {
+            return Peer::Address(network(address));
         }
-        if os::is_same_user(remote, local) { Peer::SameUser } else { Peer::Other }
+        match os::user(remote, local) {
+            Some(os::User::Same) => Peer::SameUser,
+            Some(os::User::Other(user)) => Peer::OtherUser(user),
+            None => Peer::Address(address),
+        }
+    }
+
+    /// Says whether it is on this machine.
+    pub(crate) fn is_here(self) -> bool {
+        match self {
+            Peer::SameUser | Peer::OtherUser(_) => true,
+            Peer::Address(address) => address.is_loopback(),
+        }
+    }
+
+    /// Who it is when somebody else may stand behind it: a proxy's connection is the proxy's user's.
+    pub(super) fn seen_through_a_proxy(self) -> Self {
+        match self {
+            Peer::SameUser => Peer::Address(Ipv6Addr::LOCALHOST.into()),
+            other => other,
+        }
+    }
+}
+
+/// One machine has many addresses of the sixth version; what it is given is a network of them.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
     }
 }
 
@@ -58,16 +78,23 @@ mod os {
     /// What the kernel shows for users it cannot name here; it may be anyone.
     const OVERFLOW_UID: u32 = 65534;
 
-    pub(super) fn is_same_user(remote: SocketAddr, local: SocketAddr) -> bool {
+    /// Whose process it is.
+    pub(super) enum User {
+        Same,
+        Other(u32),
+    }
+
+    pub(super) fn user(remote: SocketAddr, local: SocketAddr) -> Option<User> {
         let ours = rustix::process::geteuid().as_raw();
         match owner(remote, local) {
-            Ok(Some(uid)) => uid == ours && uid != OVERFLOW_UID,
-            Ok(None) => false,
+            Ok(Some(OVERFLOW_UID) | None) => None,
+            Ok(Some(uid)) if uid == ours => Some(User::Same),
+            Ok(Some(uid)) => Some(User::Other(uid)),
             Err(errno) => {
                 tracing::warn!(
                     "could not ask the kernel who connected ({errno}); the caller needs the token"
                 );
-                false
+                None
             }
         }
     }
@@ -170,7 +197,13 @@ mod os {
 
     use std::net::SocketAddr;
 
-    pub(super) fn is_same_user(_: SocketAddr, _: SocketAddr) -> bool {
-        false
+    /// Whose process it is, which is never known here.
+    pub(super) enum User {
+        Same,
+        Other(u32),
+    }
+
+    pub(super) fn user(_: SocketAddr, _: SocketAddr) -> Option<User> {
+        None
     }
 }

@@ -252,9 +252,54 @@ async fn another_user_of_this_machine_needs_the_token() {
     };
     let asked = tokio::task::spawn_blocking(move || {
         assert_eq!(ask(0, None), "Owner");
-        assert!(ask(65534, None).contains("send the token in"));
-        assert!(ask(12345, None).contains("send the token in"));
+        for user in [65534, 12345] {
+            let told = ask(user, None);
+            assert!(told.contains("send the token in the file `token`"), "{told}");
+            assert!(!told.contains("/home/ada"), "{told}");
+        }
         assert_eq!(ask(65534, Some(TOKEN)), "Owner");
     });
     asked.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_are_limited_and_the_owner_on_this_machine_is_never_locked_out() {
+    let server = server(true).await;
+    let wrong = "Authorization: Bearer guess\r\n";
+    let right = format!("Authorization: Bearer {TOKEN}\r\n");
+    for headers in [wrong, ""] {
+        for _ in 0..10 {
+            assert_eq!(get(&server, "/api/projects", headers).await.0, 401);
+        }
+        let (status, answer) = get(&server, "/api/projects", headers).await;
+        assert_eq!(status, 429, "{answer}");
+        let wait = answer.lines().find_map(|line| line.strip_prefix("retry-after: ")).unwrap();
+        assert!((1..=10).contains(&wait.parse::<u32>().unwrap()), "{answer}");
+        assert!(answer.contains("\"success\":false") && answer.contains("too many requests"), "{answer}");
+        assert_eq!(get(&server, "/api/projects", &right).await.0, 200);
+    }
+    // The page and its exchange of the token stay open, and nobody else waits.
+    assert_eq!(get(&server, "/", "").await.0, 200);
+    let proxied = format!("X-Forwarded-For: 10.0.0.9\r\n{wrong}");
+    let (status, answer) = get(&server, "/api/projects", &proxied).await;
+    assert_eq!(status, 401, "{answer}");
+    assert!(!answer.contains("/home/ada"), "a proxy's callers are not told where the token is: {answer}");
+}
+
+#[test]
+fn a_peer_elsewhere_that_guessed_too_often_is_not_told_when_it_is_right() {
+    let access = Access::new(1, Vec::new(), TOKEN.to_string(), "/home/ada/token".into(), true);
+    let far = Some(Peer::Address([192, 0, 2, 1].into()));
+    for _ in 0..11 {
+        let refused = access.caller(Some("guess"), far).unwrap_err();
+        assert!(!format!("{refused:?}").contains("/home/ada"), "{refused:?}");
+    }
+    assert_eq!(access.caller(Some(TOKEN), far).unwrap_err().into_response().status(), 429);
+    for other in [Peer::SameUser, Peer::OtherUser(7), Peer::Address([192, 0, 2, 2].into())] {
+        assert_eq!(access.caller(Some(TOKEN), Some(other)).unwrap(), Caller::Owner);
+    }
+    for _ in 0..20 {
+        access.caller(Some("guess"), Some(Peer::OtherUser(7))).unwrap_err();
+    }
+    assert_eq!(access.caller(Some(TOKEN), Some(Peer::OtherUser(7))).unwrap(), Caller::Owner);
 }

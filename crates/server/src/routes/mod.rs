@@ -6,6 +6,7 @@ mod attempts;
 mod config;
 mod events;
 mod health;
+mod metrics;
 mod processes;
 mod projects;
 mod session;
@@ -22,6 +23,7 @@ pub(crate) fn all() -> Api {
     Api::new()
         .merge(about::api())
         .merge(health::api())
+        .merge(metrics::api())
         .merge(session::api())
         .merge(config::api())
         .merge(projects::api())

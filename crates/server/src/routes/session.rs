@@ -1,9 +1,11 @@
 //! Exchanging the token in the page's address for a cookie that scripts cannot read.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
+use crate::Peer;
 use crate::api::{Api, Body, need, op};
 use crate::decode::{Fields, names};
 use crate::envelope::NOTHING;
@@ -22,8 +24,12 @@ pub(super) fn api() -> Api {
 }
 
 /// Takes a token and answers with the cookie that carries it from then on.
-async fn open(State(app): State<App>, fields: Fields) -> Result<Response, Problem> {
+async fn open(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    fields: Fields,
+) -> Result<Response, Problem> {
     let token = fields.line(names::TOKEN)?;
-    app.access.caller(&token).ok_or_else(|| app.access.wrong_token())?;
+    app.access.caller(Some(&token), peer.map(|Extension(peer)| peer))?;
     Ok(([(header::SET_COOKIE, app.access.cookie(&token)?)], NOTHING).into_response())
 }

@@ -1,0 +1,54 @@
+//! How the engine and its process are, in figures that cost nothing to read.
+
+use forge_model::AttemptState;
+
+use crate::background::blocking;
+use crate::store::{attempts, events};
+use crate::{Engine, Result};
+
+/// How the engine is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vitals {
+    /// How many attempts are in each state; every state is there.
+    pub attempts: Vec<(AttemptState, i64)>,
+    /// The newest event.
+    pub seq: i64,
+    /// Commits since the engine was opened.
+    pub commits: u64,
+    /// Acts that wait for the thread that writes.
+    pub waiting_writes: u64,
+    /// The memory of this process, where the system tells.
+    pub resident_bytes: Option<u64>,
+}
+
+impl Engine {
+    /// Reads how the engine is.
+    pub async fn vitals(&self) -> Result<Vitals> {
+        let store = &self.inner.store;
+        let seen = store.read(|conn| Ok((attempts::by_state(conn)?, events::newest(conn)?)));
+        let (attempts, seq) = seen.await?;
+        let (commits, waiting_writes) = store.writes();
+        let resident_bytes = blocking(resident_bytes).await?;
+        Ok(Vitals { attempts, seq, commits, waiting_writes, resident_bytes })
+    }
+}
+
+fn resident_bytes() -> Option<u64> {
+    resident(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn resident(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_in_bytes_and_is_none_where_the_system_does_not_tell() {
+        assert_eq!(resident("Name:\tforge\nVmRSS:\t   12 kB\n"), Some(12 * 1024));
+        assert_eq!(resident("Name:\tforge\n"), None);
+    }
+}
