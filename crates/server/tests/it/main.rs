@@ -8,6 +8,7 @@ mod attempts;
 mod bad_input;
 mod config;
 mod events;
+mod matrix;
 mod metrics;
 mod older_clients;
 mod openapi;

@@ -189,7 +189,7 @@ impl World {
         stream
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
         stream.set_nodelay(true).unwrap();
