@@ -7,6 +7,7 @@
 mod access;
 mod api;
 mod closing;
+mod compat;
 mod connection;
 mod decode;
 mod envelope;

@@ -7,6 +7,7 @@ use axum::response::Response;
 use forge_model::RunId;
 
 use crate::api::{Api, may, need, op};
+use crate::compat::{self, Document, MapMessage, Processes};
 use crate::decode::{Id, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
@@ -23,6 +24,14 @@ pub(super) fn api() -> Api {
                 .query(need(names::TASK_ATTEMPT_ID))
                 .query(may(names::SHOW_SOFT_DELETED))
                 .gives::<Vec<ExecutionProcess>>(),
+        )
+        .get(
+            "/api/execution-processes/stream/ws",
+            follow,
+            op("followExecutionProcesses", "Follows an attempt's runs: all of them, then what changes.")
+                .query(need(names::TASK_ATTEMPT_ID))
+                .query(may(names::SHOW_SOFT_DELETED))
+                .becomes_socket::<MapMessage<ExecutionProcess>>(),
         )
         .get(
             "/api/execution-processes/{run_id}",
@@ -74,4 +83,18 @@ async fn raw_logs(
     };
     let guard = app.closing.guard();
     Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::raw_logs(socket, log, guard)))
+}
+
+/// Follows an attempt's runs: all of them, then what changes. An attempt that is not there has none: an older
+/// client asks for a task's id, too, and must not be refused.
+async fn follow(
+    State(app): State<App>,
+    query: Query,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let attempt = query.required("task_attempt_id")?;
+    let runs = Processes { attempt, with_dropped: query.flag("show_soft_deleted")? };
+    let all = runs.whole(&app.engine).await?;
+    let guard = app.closing.guard();
+    Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, runs, all, guard)))
 }

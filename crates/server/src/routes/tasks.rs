@@ -1,14 +1,19 @@
 //! Tasks: what is wanted in a project. Each path has a longer alias under its project.
 
 use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
+use axum::response::Response;
 use forge_model::{ProjectId, TaskId};
 
 use crate::api::{Api, need, op};
+use crate::compat::{self, Document, MapMessage, Tasks};
 use crate::decode::{Fields, Id, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
+use crate::streams::upgraded;
 use crate::wire::{self, StartedTask, Task, TaskWithAttemptStatus};
 
 pub(super) fn api() -> Api {
@@ -35,6 +40,13 @@ fn alone() -> Api {
             .takes(wire::CREATE_AND_START_TASK)
             .gives::<StartedTask>()
             .repeatable(),
+        )
+        .get(
+            "/api/tasks/stream/ws",
+            follow,
+            op("followTasks", "Follows a project's tasks: all of them, then what changes.")
+                .query(need(names::PROJECT_ID))
+                .becomes_socket::<MapMessage<TaskWithAttemptStatus>>(),
         )
         .get("/api/tasks/{task_id}", one, op("getTask", "Returns a task.").gives::<Task>())
         .put(
@@ -72,6 +84,12 @@ fn within_a_project() -> Api {
                 .takes(wire::CREATE_AND_START_TASK)
                 .gives::<StartedTask>()
                 .repeatable(),
+        )
+        .get(
+            "/api/projects/{project_id}/tasks/stream/ws",
+            follow_in,
+            op("followTasksOfProject", "Follows a project's tasks, as `GET /api/tasks/stream/ws` does.")
+                .becomes_socket::<MapMessage<TaskWithAttemptStatus>>(),
         )
         .get(
             "/api/projects/{project_id}/tasks/{task_id}",
@@ -139,4 +157,32 @@ async fn update(State(app): State<App>, Id(id): Id<TaskId>, fields: Fields) -> R
 async fn delete(State(app): State<App>, Id(id): Id<TaskId>) -> Result<(StatusCode, Envelope<()>), Problem> {
     app.engine.delete_task(id).await?;
     Ok((StatusCode::ACCEPTED, NOTHING))
+}
+
+/// Follows a project's tasks: all of them, then what changes.
+async fn follow(
+    State(app): State<App>,
+    query: Query,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    follow_tasks(app, query.required("project_id")?, upgrade).await
+}
+
+async fn follow_in(
+    State(app): State<App>,
+    Id(project): Id<ProjectId>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    follow_tasks(app, project, upgrade).await
+}
+
+async fn follow_tasks(
+    app: App,
+    project: ProjectId,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let tasks = Tasks(project);
+    let all = tasks.whole(&app.engine).await?;
+    let guard = app.closing.guard();
+    Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, tasks, all, guard)))
 }

@@ -1,19 +1,21 @@
 //! Everything that changes, as server-sent events: the tail of the event numbers from a position.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use forge_engine::{Changes, Engine};
+use forge_engine::{Change, Changes, Engine};
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use serde::Serialize;
 use serde_json::json;
-use tokio::sync::watch;
 
+use super::ChangesTail;
 use crate::closing::StreamGuard;
-use crate::wire::Patch;
+use crate::wire::{AttemptUpdate, Patch};
 
 /// Where a stream starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,71 +44,67 @@ pub(crate) fn events(
     position: Position,
     guard: StreamGuard,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let mut bell = engine.bell();
-    let now = *bell.borrow_and_update();
-    let (after, first) = match position {
+    let (tail, first) = match position {
         // An id without data reaches no listener, but a client that comes back before anything happened
         // tells it, and misses nothing.
-        Position::Now => (now, Some(Event::default().id(now.to_string()).comment("from now on"))),
-        Position::After(seq) => (seq, None),
-        Position::Unknown => (now, Some(resync(now))),
+        Position::Now => {
+            let tail = ChangesTail::now(engine);
+            let first = Event::default().id(tail.position().to_string()).comment("from now on");
+            (tail, Some(first))
+        }
+        Position::After(seq) => (ChangesTail::after(engine, seq), None),
+        Position::Unknown => {
+            let tail = ChangesTail::now(engine);
+            let first = resync(tail.position());
+            (tail, Some(first))
+        }
     };
-    let tail = Tail { engine, bell, guard, after, first, behind: matches!(position, Position::After(_)) };
-    let stream = unfold(tail, |mut tail| async move { tail.next().await.map(|event| (Ok(event), tail)) });
+    let told = Told { tail, guard, ready: first.into_iter().collect() };
+    let stream = unfold(told, |mut told| async move { told.next().await.map(|event| (Ok(event), told)) });
     Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
-struct Tail {
-    engine: Engine,
-    bell: watch::Receiver<i64>,
+struct Told {
+    tail: ChangesTail,
     guard: StreamGuard,
-    after: i64,
-    first: Option<Event>,
-    /// There may be changes that the bell will not ring for again.
-    behind: bool,
+    /// The rest of a batch.
+    ready: VecDeque<Event>,
 }
 
-impl Tail {
+impl Told {
     async fn next(&mut self) -> Option<Event> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
         loop {
-            // The bell is marked as heard before the changes are read, so that none falls in between.
-            if !std::mem::take(&mut self.behind) {
-                tokio::select! {
-                    biased;
-                    () = self.guard.closed() => return None,
-                    rung = self.bell.changed() => rung.ok()?,
-                }
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
             }
-            match self.engine.changes(self.after).await {
-                Ok(changes) => {
-                    // A long tail comes in pieces, and the bell rings only once for all of it.
-                    self.behind = changes.seq > self.after && changes.seq < *self.bell.borrow();
-                    self.after = changes.seq;
-                    if let Some(event) = event(&changes) {
-                        return Some(event);
-                    }
-                }
-                Err(error) => {
-                    tracing::error!("could not read changes after event {}: {error}", self.after);
-                    return None;
-                }
+            tokio::select! {
+                biased;
+                () = self.guard.closed() => return None,
+                changes = self.tail.next() => self.ready = batch(changes?.as_ref()),
             }
         }
     }
 }
 
-fn event(changes: &Changes) -> Option<Event> {
+/// Encodes what changed. The position stands on the last event of a batch only: a client that was cut off
+/// within a batch comes back with the position before it, and hears the whole batch.
+fn batch(changes: &Changes) -> VecDeque<Event> {
     if changes.resync {
-        return Some(resync(changes.seq));
+        return VecDeque::from([resync(changes.seq)]);
     }
-    if changes.items.is_empty() {
-        return None;
-    }
-    let data = serde_json::to_string(&changes.items.iter().collect::<Patch>()).ok()?;
-    Some(Event::default().id(changes.seq.to_string()).event("json_patch").data(data))
+    let updates = changes.items.iter().filter_map(|item| match &item.change {
+        Change::Attempt { value: Some(view), .. } => Some(AttemptUpdate::from(view)),
+        _ => None,
+    });
+    let updates = updates.filter_map(|update| named("task_attempt_update", &update));
+    let patch = named("json_patch", &changes.items.iter().collect::<Patch>());
+    let patch = patch.map(|event| event.id(changes.seq.to_string()));
+    updates.chain(patch).collect()
+}
+
+fn named(name: &str, data: &impl Serialize) -> Option<Event> {
+    // What is encoded here are texts and numbers under texts; there is nothing that JSON cannot say.
+    serde_json::to_string(data).ok().map(|data| Event::default().event(name).data(data))
 }
 
 fn resync(seq: i64) -> Event {

@@ -1,19 +1,14 @@
 //! A run's output as it was written, as JSON Patch frames over a WebSocket.
 
-use std::time::Duration;
-
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use forge_engine::{ChunkStream, LogBatch, LogEnd, LogTail};
-use futures_util::stream::{SplitSink, SplitStream};
+use axum::extract::ws::{Message, WebSocket, close_code};
+use forge_engine::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 use futures_util::{SinkExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::socket::{CLOSING, Farewell, Sink, part, until_gone};
 use crate::closing::StreamGuard;
 use crate::wire::PatchOp;
-
-/// How long a client may take to read the last frame and to answer the close.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What a message of this stream is.
 #[derive(Serialize, JsonSchema)]
@@ -40,7 +35,8 @@ pub(crate) struct Frame {
     position: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+/// What a run printed on one of its streams.
+#[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RawLogPiece")]
 pub(crate) struct Piece {
     r#type: &'static str,
@@ -55,21 +51,15 @@ pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, mut guard: StreamG
     let farewell = tokio::select! {
         farewell = send_all(&mut sink, log) => farewell,
         () = until_gone(&mut source) => return,
-        () = guard.closed() => Some((close_code::AWAY, "the server is closing")),
+        () = guard.closed() => Some(CLOSING),
     };
-    let Some((code, reason)) = farewell else { return };
-    let parting = async {
-        let close = CloseFrame { code, reason: reason.into() };
-        if sink.send(Message::Close(Some(close))).await.is_ok() {
-            until_gone(&mut source).await;
-        }
-    };
-    // A client that does not answer in time is simply hung up on.
-    let _ = tokio::time::timeout(FAREWELL, parting).await;
+    if let Some(farewell) = farewell {
+        part(&mut sink, &mut source, farewell).await;
+    }
 }
 
 /// Sends everything there is and comes; returns how to close, or none when the client is gone.
-async fn send_all(sink: &mut SplitSink<WebSocket, Message>, mut log: LogTail) -> Option<(u16, &'static str)> {
+async fn send_all(sink: &mut Sink, mut log: LogTail) -> Option<Farewell> {
     let mut sent = 0;
     loop {
         match log.next().await {
@@ -89,16 +79,20 @@ async fn send_all(sink: &mut SplitSink<WebSocket, Message>, mut log: LogTail) ->
     Some((close_code::NORMAL, ""))
 }
 
-/// Reads what the client sends, which answers its pings, until it closes or breaks off.
-async fn until_gone(source: &mut SplitStream<WebSocket>) {
-    while let Some(Ok(_)) = source.next().await {}
+/// Encodes a batch; `sent` counts the entries of this connection.
+fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
+    let pieces = pieces(batch.chunks);
+    let first = *sent;
+    *sent += pieces.len() as u64;
+    let patch =
+        (first..).zip(pieces).map(|(n, piece)| PatchOp::add(format!("/entries/{n}"), piece)).collect();
+    message(&RawLogMessage::Patch(Frame { patch, position: batch.position }))
 }
 
-/// Encodes a batch; `sent` counts the entries of this connection. What follows on the same stream is one
-/// entry, because a log of short lines would else be mostly paths.
-fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
+/// Joins what follows on the same stream, because a log of short lines would else be mostly paths.
+pub(super) fn pieces(chunks: Vec<Chunk>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    for chunk in batch.chunks {
+    for chunk in chunks {
         let r#type = match chunk.stream {
             ChunkStream::Stdout => "STDOUT",
             ChunkStream::Stderr => "STDERR",
@@ -108,11 +102,7 @@ fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
             _ => pieces.push(Piece { r#type, content: chunk.text }),
         }
     }
-    let first = *sent;
-    *sent += pieces.len() as u64;
-    let patch =
-        (first..).zip(pieces).map(|(n, piece)| PatchOp::add(format!("/entries/{n}"), piece)).collect();
-    message(&RawLogMessage::Patch(Frame { patch, position: batch.position }))
+    pieces
 }
 
 fn message(message: &RawLogMessage) -> Option<Message> {
@@ -121,7 +111,6 @@ fn message(message: &RawLogMessage) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
-    use forge_engine::Chunk;
     use serde_json::{Value, json};
 
     use super::*;

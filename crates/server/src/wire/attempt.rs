@@ -41,6 +41,15 @@ pub(crate) struct TaskAttempt {
     task: Option<Task>,
 }
 
+/// What an event says about an attempt that changed.
+#[derive(Debug, Serialize)]
+pub(crate) struct AttemptUpdate {
+    id: AttemptId,
+    status: Option<ExecutionProcessStatus>,
+    title: Option<String>,
+    task_id: Option<TaskId>,
+}
+
 /// The task that was created, and the attempt that was started, under every key a client looks for it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StartedTask {
@@ -83,6 +92,17 @@ impl From<AttemptView> for TaskAttempt {
             open_asks: view.open_asks,
             queued: view.queued,
             task: view.task.map(Task::from),
+        }
+    }
+}
+
+impl From<&AttemptView> for AttemptUpdate {
+    fn from(view: &AttemptView) -> Self {
+        Self {
+            id: view.attempt.id,
+            status: view.status.map(ExecutionProcessStatus::from),
+            title: view.task.as_ref().map(|task| task.title.clone()),
+            task_id: view.attempt.task,
         }
     }
 }

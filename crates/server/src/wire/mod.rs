@@ -16,7 +16,7 @@ mod template;
 
 pub(crate) use approval::{Approval, RESPOND, Responded};
 pub(crate) use attempt::{
-    CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, StartedTask, TaskAttempt, start_task,
+    AttemptUpdate, CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, StartedTask, TaskAttempt, start_task,
 };
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};

@@ -36,6 +36,14 @@ impl<T> PatchOp<T> {
         Self { op: "add", path, value: Some(value) }
     }
 
+    pub(crate) fn replace(path: String, value: T) -> Self {
+        Self { op: "replace", path, value: Some(value) }
+    }
+
+    pub(crate) fn remove(path: String) -> Self {
+        Self { op: "remove", path, value: None }
+    }
+
     fn change(path: String, added: bool, value: Option<T>) -> Self {
         let op = match (&value, added) {
             (None, _) => "remove",

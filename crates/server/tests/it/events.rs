@@ -80,9 +80,42 @@ async fn a_start_is_told_with_its_task_attempt_and_run() {
     ];
     let mut asked = false;
     while !wanted.is_empty() || !asked {
-        let operations = events.next().unwrap().operations();
+        let event = events.next().unwrap();
+        if event.name == "task_attempt_update" {
+            continue;
+        }
+        let operations = event.operations();
         wanted.retain(|operation| !operations.contains(operation));
         asked |= operations.iter().any(|operation| operation.starts_with("add /approvals/"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_changes_is_told_with_its_status_title_and_task() {
+    let world = World::new().await;
+    let project = world.project();
+    let position = world.events(&[], "").next().unwrap().id.unwrap();
+    let started = world.start(&project, "Talk", "say hi");
+    let attempt = started["attempt_id"].as_str().unwrap();
+    world.wait_for(attempt, "finished");
+    let mut events = world.events(&[], &format!("?after={position}"));
+    loop {
+        let update = events.next().unwrap();
+        assert_eq!(update.name, "task_attempt_update");
+        // Without a number: a client that is cut off between the two hears both again.
+        assert_eq!(update.id, None);
+        let told: serde_json::Value = serde_json::from_str(&update.data).unwrap();
+        assert!(
+            told["id"] == attempt && told["title"] == "Talk" && told["task_id"] == started["id"],
+            "{told}"
+        );
+        let patch = events.next().unwrap();
+        assert_eq!(patch.name, "json_patch");
+        assert!(patch.id > Some(position));
+        assert!(patch.data.contains(attempt));
+        if told["status"] == "completed" {
+            break;
+        }
     }
 }
 
