@@ -3,10 +3,10 @@
 use forge_model::{AttemptId, Run, RunId, TaskId};
 
 use crate::store::{asks, attempts, events, projects, runs, tasks};
-use crate::{AttemptView, Engine, Error, Overview, Result};
+use crate::{AttemptView, Engine, Error, Family, Overview, Result};
 
 impl Engine {
-    /// Returns attempts, newest first: all, or those at a task.
+    /// Returns attempts, newest first: all that have a task, or those at a task.
     pub async fn attempts(&self, task: Option<TaskId>) -> Result<Vec<AttemptView>> {
         Ok(self.inner.store.read(move |conn| attempts::all(conn, task)).await?)
     }
@@ -15,6 +15,25 @@ impl Engine {
     pub async fn attempt(&self, id: AttemptId) -> Result<AttemptView> {
         let found = self.inner.store.read(move |conn| attempts::one(conn, id)).await?;
         found.ok_or_else(|| Error::not_found(format!("there is no attempt {id}")))
+    }
+
+    /// Returns the attempt whose worktree is exactly at a path.
+    pub async fn attempt_at(&self, worktree: String) -> Result<AttemptView> {
+        let path = worktree.clone();
+        let found = self.inner.store.read(move |conn| attempts::at(conn, &path)).await?;
+        found.ok_or_else(|| Error::not_found(format!("no attempt has its worktree at {worktree:?}")))
+    }
+
+    /// Returns an attempt, the task that its own task grew out of, and the tasks that grew out of it.
+    pub async fn family(&self, id: AttemptId) -> Result<Family> {
+        let looked = self.inner.store.read(move |conn| {
+            let Some(attempt) = attempts::one(conn, id)? else { return Ok(None) };
+            let parent = attempt.task.as_ref().and_then(|task| task.parent);
+            let parent = parent.map(|parent| attempts::one(conn, parent)).transpose()?.flatten();
+            let children = tasks::of_parent(conn, id)?;
+            Ok(Some(Family { parent: parent.and_then(|view| view.task), attempt, children }))
+        });
+        looked.await?.ok_or_else(|| Error::not_found(format!("there is no attempt {id}")))
     }
 
     /// Returns the runs of an attempt, oldest first; none when there is no such attempt.

@@ -55,7 +55,7 @@ pub struct AttemptDrafts {
 }
 
 /// The answer of a transaction that may refuse, in which case it has written nothing.
-type Answer<T> = std::result::Result<Result<T>, StoreError>;
+pub(crate) type Answer<T> = std::result::Result<Result<T>, StoreError>;
 
 /// What one look at an attempt decided about a draft that is to be sent, already written down.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ impl Engine {
     }
 }
 
-fn no_attempt(id: AttemptId) -> Error {
+pub(crate) fn no_attempt(id: AttemptId) -> Error {
     Error::not_found(format!("there is no attempt {id}"))
 }
 
@@ -310,7 +310,7 @@ fn take_out(tx: &mut Tx<'_>, id: AttemptId, wanted: &DraftQueue) -> Answer<Draft
 }
 
 /// Takes the item of a draft out of the queue, unless it is being sent; the text stays.
-fn unqueue(tx: &mut Tx<'_>, mut draft: Draft) -> std::result::Result<Draft, StoreError> {
+pub(crate) fn unqueue(tx: &mut Tx<'_>, mut draft: Draft) -> std::result::Result<Draft, StoreError> {
     let (id, Some(item)) = (draft.attempt, draft.queued.clone()) else { return Ok(draft) };
     if draft.sending {
         return Ok(draft);
@@ -333,7 +333,7 @@ fn as_expected(draft: &Draft, wanted: &DraftQueue) -> Result<()> {
 }
 
 /// Writes a draft that changed, under its next version.
-fn put(
+pub(crate) fn put(
     tx: &mut Tx<'_>,
     draft: &mut Draft,
     op: Op,

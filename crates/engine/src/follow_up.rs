@@ -298,8 +298,8 @@ fn intent(
         profile,
         prompt: follow.prompt.clone(),
         session: attempt.session,
-        what: What::Run { queued, before_head: None },
         images: follow.images.clone(),
+        what: What::Run { queued, before_head: None, task: attempt.task },
         key,
         at: last.map_or(tx.now(), |last| last.max(tx.now())),
     }))

@@ -42,7 +42,8 @@ pub(crate) struct Intent {
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum What {
     Attempt {
-        task: TaskId,
+        /// None for an attempt without a task.
+        task: Option<TaskId>,
         /// The task is made with the attempt.
         new_task: Option<TaskBody>,
         branch: String,
@@ -53,6 +54,9 @@ pub(crate) enum What {
         /// The follow-up in the queue that this run is told.
         queued: Option<String>,
         before_head: Option<String>,
+        /// The task of its attempt; a row of an older Forge does not say, and is of a task.
+        #[serde(default)]
+        task: Option<TaskId>,
     },
 }
 
@@ -118,13 +122,14 @@ impl Intent {
 
     /// The run that this start makes.
     pub(crate) fn run_row(&self) -> Run {
-        let before_head = match &self.what {
-            What::Attempt { base, .. } => base.as_ref().map(|base| base.commit.clone()),
-            What::Run { before_head, .. } => before_head.clone(),
+        let (task, before_head) = match &self.what {
+            What::Attempt { task, base, .. } => (*task, base.as_ref().map(|base| base.commit.clone())),
+            What::Run { task, before_head, .. } => (*task, before_head.clone()),
         };
         Run {
             id: self.run,
             attempt: self.attempt,
+            task,
             kind: RunKind::Agent,
             state: RunState::Running,
             profile: self.profile.clone(),
@@ -152,7 +157,7 @@ impl Intent {
         let delivered = "started".to_string();
         match &self.what {
             What::Attempt { task, new_task, branch, base } => {
-                if let Some(body) = new_task {
+                if let (Some(task), Some(body)) = (task, new_task) {
                     let row = Task {
                         id: *task,
                         status: task_after(TaskStatus::Todo, TaskHappened::RunStarted),
@@ -162,10 +167,14 @@ impl Intent {
                     };
                     tasks::insert(tx.conn(), &row)?;
                     tx.changed(Noun::Task, *task, Op::Add, project, None);
-                } else if let Some(view) = tasks::one(tx.conn(), *task)? {
+                } else if let Some(task) = task
+                    && let Some(view) = tasks::one(tx.conn(), *task)?
+                {
                     moves::task(tx, &view.task, TaskHappened::RunStarted)?;
                 }
-                images::add_to_task(tx.conn(), *task, &self.images, self.at)?;
+                if let Some(task) = task {
+                    images::add_to_task(tx.conn(), *task, &self.images, self.at)?;
+                }
                 attempts::insert(tx.conn(), &self.attempt_row(*task, branch, base.as_ref()))?;
                 tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
                 runs::insert(tx.conn(), run)?;
@@ -190,11 +199,11 @@ impl Intent {
         Ok(())
     }
 
-    fn attempt_row(&self, task: TaskId, branch: &str, base: Option<&Base>) -> Attempt {
+    fn attempt_row(&self, task: Option<TaskId>, branch: &str, base: Option<&Base>) -> Attempt {
         Attempt {
             id: self.attempt,
             project: self.project,
-            task: Some(task),
+            task,
             profile: self.profile.clone(),
             state: AttemptState::Running,
             reason: None,
@@ -242,8 +251,8 @@ mod tests {
             profile: ProfileId::new("SCRIPTED", None).unwrap(),
             prompt: "hi".into(),
             session: None,
-            what: What::Attempt { task: TaskId::random(), new_task: None, branch, base: None },
             images: Vec::new(),
+            what: What::Attempt { task: Some(TaskId::random()), new_task: None, branch, base: None },
             key: None,
             at: Time::from_millis(0),
         }

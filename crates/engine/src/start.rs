@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use forge_git::NewWorktree;
-use forge_model::{AttemptId, ImageId, ProfileId, Project, Run, RunId, TaskId, slug};
+use forge_model::{AttemptId, ImageId, ProfileId, Project, ProjectId, Run, RunId, TaskId, slug};
 use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
@@ -55,11 +55,28 @@ pub struct Started {
     pub run: Run,
 }
 
+/// An attempt without a task.
+#[derive(Debug, Clone)]
+pub struct NewLooseAttempt {
+    pub project: ProjectId,
+    pub prompt: String,
+    pub profile: ProfileId,
+    /// None means the project's default, or `main`, or the branch that is checked out.
+    pub base_branch: Option<String>,
+}
+
+/// What the start of an attempt without a task made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartedLoose {
+    pub attempt: AttemptView,
+    pub run: Run,
+}
+
 /// Everything a start needs to know once its task and project are known.
 #[derive(Debug)]
 struct Wanted {
     project: Project,
-    task: TaskId,
+    task: Option<TaskId>,
     new_task: Option<TaskBody>,
     title: String,
     prompt: String,
@@ -87,13 +104,14 @@ impl Engine {
                 prompt: shown(&body, id).prompt(),
                 title: body.title.clone(),
                 project,
-                task: TaskId::random(),
+                task: Some(TaskId::random()),
                 new_task: Some(body),
                 profile: start.profile,
                 base_branch: start.base_branch,
                 images: task.images,
             };
-            engine.start(wanted, start.use_worktree, key).await
+            let (attempt, run) = engine.start(wanted, start.use_worktree, key).await?;
+            engine.started(attempt, run).await
         })
         .await
     }
@@ -109,7 +127,7 @@ impl Engine {
             let task = engine.task(new.task).await?.task;
             let wanted = Wanted {
                 project: engine.project(task.project).await?,
-                task: task.id,
+                task: Some(task.id),
                 new_task: None,
                 prompt: task.prompt(),
                 title: task.title,
@@ -117,12 +135,60 @@ impl Engine {
                 base_branch: new.base_branch,
                 images: Vec::new(),
             };
-            engine.start(wanted, new.use_worktree, key).await
+            let (attempt, run) = engine.start(wanted, new.use_worktree, key).await?;
+            engine.started(attempt, run).await
         })
         .await
     }
 
-    async fn start(&self, wanted: Wanted, use_worktree: bool, key: Option<Key>) -> Result<Started> {
+    /// Starts an attempt without a task, named from its prompt.
+    pub async fn start_loose(&self, new: NewLooseAttempt, key: Option<Key>) -> Result<StartedLoose> {
+        let engine = self.clone();
+        detached(async move {
+            let _turn = match engine.once(key.as_ref()).await? {
+                Once::Repeat(call) => return engine.started_loose(call.attempt, call.run).await,
+                Once::Do(turn) => turn,
+            };
+            if new.prompt.trim().is_empty() {
+                return Err(Error::invalid("`prompt` must be a text that is not blank"));
+            }
+            let project = engine.project(new.project).await?;
+            let base_branch = match new.base_branch {
+                None if project.default_base_branch.is_none() => engine.main_of(&project).await?,
+                given => given,
+            };
+            let wanted = Wanted {
+                project,
+                task: None,
+                new_task: None,
+                title: slug::title_from_prompt(&new.prompt),
+                prompt: new.prompt,
+                profile: new.profile,
+                base_branch,
+                images: Vec::new(),
+            };
+            let (attempt, run) = engine.start(wanted, true, key).await?;
+            engine.started_loose(attempt, run).await
+        })
+        .await
+    }
+
+    /// Returns `main` when a project has that branch: what callers who name none have always meant.
+    async fn main_of(&self, project: &Project) -> Result<Option<String>> {
+        let (engine, path) = (self.clone(), project.path.clone());
+        blocking(move || {
+            let found = engine.repo(&path)?.resolve_branch("main").is_ok();
+            Ok(found.then(|| "main".to_string()))
+        })
+        .await?
+    }
+
+    async fn start(
+        &self,
+        wanted: Wanted,
+        use_worktree: bool,
+        key: Option<Key>,
+    ) -> Result<(AttemptId, RunId)> {
         if !use_worktree {
             return Err(Error::invalid(
                 "`use_worktree` must be true: this Forge runs agents in worktrees of their own only",
@@ -139,7 +205,7 @@ impl Engine {
             let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
             self.inner.seam.pass("start.intent", asked.unwrap_or_default()).await;
             match self.make(intent, asked.map(str::to_string)).await {
-                Ok(started) => return Ok(started),
+                Ok(made) => return Ok(made),
                 Err(Failure::NameTaken) => {}
                 Err(Failure::Other(error)) => return Err(error),
             }
@@ -192,16 +258,13 @@ impl Engine {
         &self,
         mut intent: Intent,
         base_branch: Option<String>,
-    ) -> std::result::Result<Started, Failure> {
+    ) -> std::result::Result<(AttemptId, RunId), Failure> {
         let made = match self.make_worktree(&mut intent, base_branch).await {
             Ok(()) => self.make_process(&intent).await.map_err(Failure::Other),
             Err(failure) => Err(failure),
         };
         match made {
-            Ok(run) => {
-                let id = run.id;
-                self.started(intent.attempt, id).await.map_err(Failure::Other)
-            }
+            Ok(run) => Ok((intent.attempt, run.id)),
             Err(Failure::NameTaken) => {
                 // What bears that name is somebody else's, and nothing of ours was made: only the row goes.
                 let run = intent.run;
@@ -371,6 +434,10 @@ impl Engine {
             None => return Err(Error::not_found("the task of this attempt is gone")),
         };
         Ok(Started { task, attempt, run: self.run(run).await? })
+    }
+
+    async fn started_loose(&self, attempt: AttemptId, run: RunId) -> Result<StartedLoose> {
+        Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run: self.run(run).await? })
     }
 }
 

@@ -29,6 +29,16 @@ pub struct AttemptView {
     pub queued: i64,
 }
 
+/// An attempt among the tasks it is related to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    pub attempt: AttemptView,
+    /// The task that the attempt's own task grew out of.
+    pub parent: Option<Task>,
+    /// The tasks that grew out of the attempt.
+    pub children: Vec<Task>,
+}
+
 /// How much there is of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overview {

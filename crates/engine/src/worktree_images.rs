@@ -28,7 +28,7 @@ impl Engine {
     /// Puts the pictures that a start is about, and all others of its task, into its worktree.
     pub(crate) async fn bring_images(&self, intent: &Intent) -> Result<()> {
         let task = match &intent.what {
-            What::Attempt { task, .. } => Some(*task),
+            What::Attempt { task, .. } => *task,
             What::Run { .. } => {
                 let id = intent.attempt;
                 let view = self.inner.store.read(move |conn| attempts::one(conn, id)).await?;

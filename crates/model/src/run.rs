@@ -1,13 +1,15 @@
 //! A run: one supervised process of an attempt.
 
 use crate::state::named;
-use crate::{AttemptId, ProfileId, RunId, RunState, Time};
+use crate::{AttemptId, ProfileId, RunId, RunState, TaskId, Time};
 
 /// One supervised process of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub id: RunId,
     pub attempt: AttemptId,
+    /// The task of its attempt; none when the attempt has none.
+    pub task: Option<TaskId>,
     pub kind: RunKind,
     pub state: RunState,
     pub profile: ProfileId,

@@ -18,6 +18,7 @@ macro_rules! columns {
 statements! {
     OPEN = columns!("where state = 'open' order by created_at, id");
     ONE = columns!("where id = $1");
+    OF_KEY = columns!("where run_id = $1 and key = $2");
     // The log is folded again after a restart: an ask that is known already is left as it is.
     INSERT = "insert into asks (id, run_id, attempt_id, key, kind, tool, text, input, state, created_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9) on conflict (run_id, key) do nothing";
@@ -39,6 +40,11 @@ pub(crate) fn open(conn: &Conn) -> Result<Vec<Ask>, Error> {
 /// Returns one ask.
 pub(crate) fn one(conn: &Conn, id: AskId) -> Result<Option<Ask>, Error> {
     conn.query(ONE, args![id])?.first().map(ask).transpose()
+}
+
+/// Returns the ask of a run by its key.
+pub(crate) fn of_key(conn: &Conn, run: RunId, key: &str) -> Result<Option<Ask>, Error> {
+    conn.query(OF_KEY, args![run, key])?.first().map(ask).transpose()
 }
 
 /// Adds an open ask; says whether it was new.

@@ -27,7 +27,11 @@ macro_rules! view {
 }
 
 statements! {
-    ALL = view!("order by a.created_at desc, a.id");
+    ALL = view!("where a.task_id is not null order by a.created_at desc, a.id");
+    LOOSE = view!("where a.task_id is null order by a.created_at desc, a.id");
+    AT = view!("where a.worktree = $1");
+    IN_SESSION = view!("where a.session = $1 and exists (select 1 from runs r where r.attempt_id = a.id
+        and r.kind = 'agent' and r.state = 'running') order by a.created_at desc, a.id limit 1");
     OF_TASK = view!("where a.task_id = $1 order by a.created_at desc, a.id");
     ONE = view!("where a.id = $1");
     LIVE = view!("where a.state in ('queued', 'running', 'waiting', 'limited') order by a.created_at, a.id");
@@ -56,13 +60,28 @@ statements! {
         count(case when state = 'waiting' then 1 end) from attempts";
 }
 
-/// Returns attempts, newest first: all, or those of a task.
+/// Returns attempts, newest first: all that have a task, or those of a task.
 pub(crate) fn all(conn: &Conn, task: Option<TaskId>) -> Result<Vec<AttemptView>, Error> {
     let rows = match task {
         Some(task) => conn.query(OF_TASK, args![task])?,
         None => conn.query(ALL, &[])?,
     };
     rows.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns the attempts without a task, newest first.
+pub(crate) fn loose(conn: &Conn) -> Result<Vec<AttemptView>, Error> {
+    conn.query(LOOSE, &[])?.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns the attempt whose worktree is at a path.
+pub(crate) fn at(conn: &Conn, worktree: &str) -> Result<Option<AttemptView>, Error> {
+    conn.query(AT, args![worktree])?.first().map(|row| with_task(conn, row)).transpose()
+}
+
+/// Returns the newest attempt whose running agent has a conversation.
+pub(crate) fn in_session(conn: &Conn, session: &str) -> Result<Option<AttemptView>, Error> {
+    conn.query(IN_SESSION, args![session])?.first().map(|row| with_task(conn, row)).transpose()
 }
 
 /// Returns one attempt.

@@ -5,6 +5,7 @@ use forge_model::{AttemptId, ImageId, RunId, Time};
 use super::conn::{Conn, Error, args};
 use super::drafts::{read_images, write_images};
 use super::statements;
+use crate::QueueItem;
 
 statements! {
     // Each comes after those before it, whatever the clock does.
@@ -16,6 +17,9 @@ statements! {
     SENDING = "update queue set state = 'sending' where id = $1 and state = 'queued'";
     NOT_SENT = "update queue set state = 'queued' where id = $1 and state = 'sending'";
     SENT = "update queue set state = 'sent', run_id = $2 where id = $1 and state in ('queued', 'sending')";
+    OF_ATTEMPT = "select id, state, prompt, variant, images, created_at from queue
+        where attempt_id = $1 and state in ('queued', 'sending') order by created_at, id";
+    UPDATE = "update queue set prompt = $2, created_at = $3 where id = $1 and state = 'queued'";
     WITHDRAW = "delete from queue where id = $1 and state = 'queued'";
     DELETE = "delete from queue where attempt_id = $1";
 }
@@ -54,6 +58,27 @@ pub(crate) fn sending(conn: &Conn, id: &str) -> Result<(), Error> {
 /// Records that the turn of a follow-up could not be started: it waits again.
 pub(crate) fn not_sent(conn: &Conn, id: &str) -> Result<(), Error> {
     conn.execute(NOT_SENT, args![id]).map(drop)
+}
+
+/// Returns what waits for an attempt, first what is sent first.
+pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<QueueItem>, Error> {
+    let rows = conn.query(OF_ATTEMPT, args![attempt])?;
+    let items = rows.iter().map(|row| {
+        Ok(QueueItem {
+            id: row.text(0)?,
+            sending: row.text(1)? == "sending",
+            prompt: row.text(2)?,
+            variant: row.maybe_text(3)?,
+            images: read_images(row.maybe_text(4)?),
+            created_at: Time::from_millis(row.int(5)?),
+        })
+    });
+    items.collect()
+}
+
+/// Writes the text and the place of a follow-up that still waits.
+pub(crate) fn update(conn: &Conn, item: &QueueItem) -> Result<(), Error> {
+    conn.execute(UPDATE, args![&item.id, &item.prompt, item.created_at]).map(drop)
 }
 
 /// Takes a follow-up out of the queue; says whether it still waited.

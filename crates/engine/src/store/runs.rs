@@ -10,7 +10,7 @@ macro_rules! columns {
         concat!(
             "select id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head, after_head,
                 exit_code, signal, reason, dropped, started_at, completed_at, created_at, updated_at, closing,
-                stop_requested from runs ",
+                stop_requested, (select a.task_id from attempts a where a.id = runs.attempt_id) from runs ",
             $tail
         )
     };
@@ -141,6 +141,7 @@ fn live_run(row: &Row) -> Result<LiveRun, Error> {
     let run = Run {
         id: row.parse(0)?,
         attempt: row.parse(1)?,
+        task: row.maybe_parse(20)?,
         kind: row.parse(2)?,
         state: row.parse(3)?,
         profile: ProfileId { agent: row.text(4)?, variant: row.maybe_text(5)? },

@@ -30,6 +30,7 @@ statements! {
     OF_PROJECT = view!("where t.project_id = $1 and t.status <> 'agent'
         and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id");
     ONE = view!("where t.id = $1");
+    OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -45,6 +46,11 @@ statements! {
 /// Returns the tasks of a project, newest first; those of standing agents are left out.
 pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView>, Error> {
     conn.query(OF_PROJECT, args![project])?.iter().map(view).collect()
+}
+
+/// Returns the tasks that grew out of an attempt, newest first.
+pub(crate) fn of_parent(conn: &Conn, parent: AttemptId) -> Result<Vec<Task>, Error> {
+    conn.query(OF_PARENT, args![parent])?.iter().map(|row| Ok(view(row)?.task)).collect()
 }
 
 /// Returns the ids of all tasks of a project.

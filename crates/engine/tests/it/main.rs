@@ -10,6 +10,7 @@ mod crowd;
 mod drafting;
 mod following;
 mod images;
+mod loose;
 mod notices;
 mod project_settings;
 mod removing;

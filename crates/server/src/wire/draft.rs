@@ -1,10 +1,11 @@
 //! A draft on the wire: whole, as streams send it, and the shorter form that calls answer.
 
 use forge_model::{AttemptId, DraftId, DraftKind, ImageId, RunId, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A draft as streams send it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Draft {
     id: DraftId,
     task_attempt_id: AttemptId,

@@ -7,6 +7,7 @@ mod attempt;
 mod branch;
 mod config;
 mod draft;
+mod execution_run;
 mod patch;
 mod process;
 mod project;
@@ -21,6 +22,7 @@ pub(crate) use attempt::{
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use draft::Draft;
+pub(crate) use execution_run::ExecutionRun;
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};

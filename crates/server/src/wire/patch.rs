@@ -4,7 +4,7 @@ use forge_engine::{Change, Changed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Approval, Draft, ExecutionProcess, Project, TaskAttempt, TaskWithAttemptStatus};
+use super::{Approval, Draft, ExecutionProcess, ExecutionRun, Project, TaskAttempt, TaskWithAttemptStatus};
 
 /// The operations of one batch of changes.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,7 @@ enum Thing {
     Project(Project),
     Task(TaskWithAttemptStatus),
     Attempt(Box<TaskAttempt>),
+    Loose(Box<ExecutionRun>),
     Run(Box<ExecutionProcess>),
     Ask(Box<Approval>),
     Draft(Box<Draft>),
@@ -68,6 +69,10 @@ impl From<Change> for PatchOp<Thing> {
             }
             Change::Task { id, added, value } => {
                 PatchOp::change(format!("/tasks/{id}"), added, value.map(|it| Thing::Task(it.into())))
+            }
+            Change::Attempt { id, added, value: Some(it) } if it.attempt.task.is_none() => {
+                let value = Some(Thing::Loose(Box::new(it.into())));
+                PatchOp::change(format!("/execution_runs/{id}"), added, value)
             }
             Change::Attempt { id, added, value } => {
                 let value = value.map(|it| Thing::Attempt(Box::new(it.into())));

@@ -105,8 +105,8 @@ impl From<Run> for ExecutionProcess {
         };
         Self {
             id: run.id,
-            task_attempt_id: Some(run.attempt),
-            execution_run_id: None,
+            task_attempt_id: run.task.map(|_| run.attempt),
+            execution_run_id: run.task.is_none().then_some(run.attempt),
             run_reason,
             executor_action: ExecutorAction { typ, next_action: None },
             before_head_commit: run.before_head,

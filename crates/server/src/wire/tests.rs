@@ -93,6 +93,7 @@ fn run() -> Run {
     Run {
         id: id(),
         attempt: id(),
+        task: Some(id()),
         kind: RunKind::Agent,
         state: RunState::Running,
         profile: ProfileId::new("CODEX", None).unwrap(),
