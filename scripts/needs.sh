@@ -5,6 +5,8 @@
 GIT_MINIMUM=2.41
 # What the remedy builds.
 GIT_RECOMMENDED=2.47.3
+# The oldest Node that the TypeScript client works with.
+NODE_MINIMUM=20
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -71,6 +73,19 @@ need_rust() {
     fi
     if ! has cc; then
         say "there is no C compiler, which Rust links with and the embedded database is built by; $(cc_remedy)"
+        return 1
+    fi
+}
+
+need_node() {
+    local found
+    if ! has node || ! has npm; then
+        say "Node is not installed; the TypeScript client is built with Node $NODE_MINIMUM or newer: https://nodejs.org"
+        return 1
+    fi
+    found=$(node --version)
+    if ! at_least "$NODE_MINIMUM" "${found#v}"; then
+        say "Node $found is too old; the TypeScript client needs Node $NODE_MINIMUM or newer: https://nodejs.org"
         return 1
     fi
 }

@@ -1,15 +1,20 @@
 // The part of JSON Patch that the streams of Forge use: add, replace and remove by a path.
 
-export type Operation =
-  | { op: 'add' | 'replace'; path: string; value: unknown }
-  | { op: 'remove'; path: string };
+/** One change: `add`, `replace` or `remove`; `value` is there unless something is removed. */
+export interface Operation {
+  op: string;
+  path: string;
+  value?: unknown;
+}
 
 /**
  * Applies a patch to a document in place, and returns it: `replace` and `remove` of what is not there do nothing,
  * as in the older web page, and `add` puts where something is.
  */
 export function applyPatch<T extends object>(document: T, patch: readonly Operation[]): T {
-  for (const operation of patch) apply(document, operation);
+  for (const operation of patch) {
+    if (['add', 'replace', 'remove'].includes(operation.op)) apply(document, operation);
+  }
   return document;
 }
 
