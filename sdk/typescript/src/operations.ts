@@ -21,7 +21,10 @@ export const operations = {
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
+  followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
   followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket"},
+  followTasks: {"method":"GET","path":"/api/tasks/stream/ws","gives":"socket"},
+  followTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/stream/ws","gives":"socket"},
   followUp: {"method":"POST","path":"/api/task-attempts/{attempt_id}/follow-up","gives":"data","repeatable":true},
   getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
@@ -45,6 +48,7 @@ export const operations = {
   listTaskTemplates: {"method":"GET","path":"/api/templates","gives":"data"},
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
   listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
+  metrics: {"method":"GET","path":"/metrics","gives":"text"},
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
   openSession: {"method":"POST","path":"/api/session","gives":"data"},
   page: {"method":"GET","path":"/","gives":"text"},
@@ -146,9 +150,24 @@ export abstract class Operations {
     return this.followEventStream(operations.followEvents, { query, options });
   }
 
+  /** Follows an attempt's runs: all of them, then what changes. */
+  followExecutionProcesses(query: { task_attempt_id: string; show_soft_deleted?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.MapOfExecutionProcess> {
+    return this.followSocket(operations.followExecutionProcesses, { query, options });
+  }
+
   /** Follows a run's output as it was written, from a position until it ends. */
   followRawLogs(runId: string, query?: { from?: number; follow?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.RawLogMessage> {
     return this.followSocket(operations.followRawLogs, { path: { run_id: runId }, query, options });
+  }
+
+  /** Follows a project's tasks: all of them, then what changes. */
+  followTasks(query: { project_id: string }, options?: FollowOptions): AsyncIterableIterator<T.MapOfTaskWithAttemptStatus> {
+    return this.followSocket(operations.followTasks, { query, options });
+  }
+
+  /** Follows a project's tasks, as `GET /api/tasks/stream/ws` does. */
+  followTasksOfProject(projectId: string, options?: FollowOptions): AsyncIterableIterator<T.MapOfTaskWithAttemptStatus> {
+    return this.followSocket(operations.followTasksOfProject, { path: { project_id: projectId }, options });
   }
 
   /** Tells the agent something more: at once when it can listen, else at its turn's end. */
@@ -264,6 +283,11 @@ export abstract class Operations {
   /** Lists a project's tasks, as `GET /api/tasks` does. */
   listTasksOfProject(projectId: string, options?: CallOptions): Promise<T.TaskWithAttemptStatus[]> {
     return this.call(operations.listTasksOfProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Tells the server's figures in the text format of Prometheus. */
+  metrics(options?: CallOptions): Promise<string> {
+    return this.call(operations.metrics, { options });
   }
 
   /** The OpenAPI document of everything that is served. */
