@@ -15,6 +15,7 @@ mod events;
 mod finish;
 mod fold;
 mod follow_up;
+mod genie_files;
 mod image_kind;
 mod images;
 mod info;

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use forge_model::ProfileId;
+use forge_model::{ProfileId, ProjectId};
 use serde_json::{Map, Value, json};
 
 use crate::background::blocking;
 use crate::config::MASK;
 use crate::shape::{self, Keys, Rule};
-use crate::{Engine, Error, Result, launch, private_file};
+use crate::{Engine, Error, Result, genie_files, launch, private_file};
 
 const BUILT_IN: &str = include_str!("../profiles.json");
 
@@ -112,6 +112,20 @@ impl Engine {
             }
         }
         Ok(encode(profiles, Map::new()))
+    }
+
+    /// Returns what [`Engine::profiles`] does, with the variants that a project's own agent files describe. Those
+    /// never stand in for a variant that Forge or the person has by that name.
+    pub async fn project_profiles(&self, project: ProjectId) -> Result<Map<String, Value>> {
+        let path = self.project(project).await?.path;
+        let mut profiles = self.profiles().await?;
+        for found in blocking(move || genie_files::read(&path)).await? {
+            let agent = profiles.entry(&found.agent).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(variants) = agent {
+                variants.entry(found.variant).or_insert_with(|| json!({ found.agent: found.settings }));
+            }
+        }
+        Ok(profiles)
     }
 
     /// Returns the settings of a profile, or says which variants there are.

@@ -34,7 +34,12 @@ pub struct SettingsChange(Settings);
 
 impl SettingsChange {
     /// Checks the shape of a change; the refusal names the key.
-    pub fn new(change: Map<String, Value>) -> Result<Self> {
+    pub fn new(mut change: Map<String, Value>) -> Result<Self> {
+        // A switch that is null says nothing, as if it were absent.
+        change.retain(|key, value| key != "omni_enabled" || !value.is_null());
+        if let Some(Value::Object(omni)) = change.get_mut("omni_config") {
+            omni.retain(|key, value| key != "enabled" || !value.is_null());
+        }
         shape::check(&change, KEYS, "").map_err(Error::invalid)?;
         if let Some(host) = omni(&change, "host").and_then(Value::as_str) {
             check_host(host).map_err(|why| Error::invalid(format!("`omni_config.host` {why}")))?;

@@ -13,8 +13,6 @@ use crate::state::App;
 
 /// What is not served yet. A WebSocket is a GET.
 const UNSERVED: &[&str] = &[
-    "GET /site.webmanifest",
-    "GET /api/sounds/{sound}",
     "GET /api/mcp-config",
     "POST /api/mcp-config",
     "POST /api/auth/github/device/start",
@@ -63,21 +61,8 @@ const UNSERVED: &[&str] = &[
     "GET /api/containers/info",
     "POST /api/approvals/create",
     "GET /api/drafts/stream/ws",
-    "GET /api/forge/config",
-    "PUT /api/forge/config",
-    "GET /api/forge/projects/{project_id}/settings",
-    "PUT /api/forge/projects/{project_id}/settings",
     "GET /api/forge/projects/{project_id}/branch-status",
     "POST /api/forge/projects/{project_id}/pull",
-    "GET /api/forge/projects/{project_id}/profiles",
-    "GET /api/forge/omni/status",
-    "GET /api/forge/omni/instances",
-    "POST /api/forge/omni/validate",
-    "GET /api/forge/omni/notifications",
-    "GET /api/forge/releases",
-    "GET /api/forge/agents",
-    "POST /api/forge/agents",
-    "GET /api/forge/auth-required",
 ];
 
 /// The methods and paths that are not served yet.

@@ -89,7 +89,7 @@ fn a_wrong_setting_is_named_and_nothing_is_changed() {
     let cases = [
         (json!({"omni_enabled": "yes"}), "`omni_enabled` must be true or false"),
         (json!({"omni_config": 1}), "`omni_config` must be an object or null"),
-        (json!({"omni_config": {"enabled": null}}), "`omni_config.enabled` must be true or false"),
+        (json!({"omni_config": {"enabled": 1}}), "`omni_config.enabled` must be true or false"),
         (json!({"omni_config": {"host": 1}}), "`omni_config.host` must be a text or null"),
         (json!({"omni_config": {"host": "omni"}}), "`omni_config.host` must begin with http:// or https://"),
         (json!({"omni_config": {"api_key": []}}), "`omni_config.api_key` must be a text or null"),

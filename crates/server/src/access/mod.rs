@@ -78,6 +78,11 @@ impl Access {
         router.layer(middleware::from_fn_with_state(self.clone(), admit))
     }
 
+    /// Says whether even a caller on this machine needs a token.
+    pub(crate) fn requires_token(&self) -> bool {
+        self.rules.require_token
+    }
+
     /// Returns the cookie that carries a token for this server's page.
     pub(crate) fn cookie(&self, token: &str) -> Result<HeaderValue, Problem> {
         let year = 365 * 24 * 60 * 60;
@@ -182,7 +187,7 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
 fn is_open(request: &Request) -> bool {
     let read = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
-        "/" | "/docs" | "/health" => read,
+        "/" | "/docs" | "/health" | "/site.webmanifest" => read,
         "/api/session" => *request.method() == Method::POST,
         _ => false,
     }

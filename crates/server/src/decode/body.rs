@@ -13,8 +13,11 @@ use sha2::{Digest, Sha256};
 use super::Fields;
 use crate::error::Problem;
 
-/// The largest body that is decoded.
-const LIMIT: usize = 2 * 1024 * 1024;
+/// The largest body that is decoded, in bytes.
+const LIMIT: usize = 2 * MEGABYTE;
+/// The same for settings, profiles and the servers of agents, which people paste whole.
+const SETTINGS_LIMIT: usize = 20 * MEGABYTE;
+const MEGABYTE: usize = 1024 * 1024;
 
 /// How much of a body that is too large is read and dropped, so that a caller who writes first and reads
 /// later gets to read the refusal instead of a broken pipe.
@@ -35,7 +38,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         require_json(request.headers())?;
-        decode(&read(request.into_body()).await?)
+        decode(&read(request).await?)
     }
 }
 
@@ -46,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for StartCall {
         require_json(request.headers())?;
         let key = idempotency_key(request.headers())?;
         let call = format!("{} {}\n", request.method(), request.uri().path());
-        let body = read(request.into_body()).await?;
+        let body = read(request).await?;
         let fields = decode(&body)?;
         let key = key.map(|key| Key { key, fingerprint: fingerprint(&call, &body) });
         Ok(StartCall { fields, key })
@@ -64,31 +67,41 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-pub(super) async fn read(body: Body) -> Result<Vec<u8>, Problem> {
-    read_within(PATIENCE, body).await
+pub(super) async fn read(request: Request) -> Result<Vec<u8>, Problem> {
+    let limit = limit(request.uri().path());
+    read_within(PATIENCE, limit, request.into_body()).await
 }
 
-async fn read_within(patience: Duration, body: Body) -> Result<Vec<u8>, Problem> {
-    tokio::time::timeout(patience, collect(body)).await.unwrap_or_else(|_| {
+/// How much of a body a route reads.
+fn limit(path: &str) -> usize {
+    match path {
+        "/api/config" | "/api/profiles" | "/api/mcp-config" => SETTINGS_LIMIT,
+        _ => LIMIT,
+    }
+}
+
+async fn read_within(patience: Duration, limit: usize, body: Body) -> Result<Vec<u8>, Problem> {
+    tokio::time::timeout(patience, collect(limit, body)).await.unwrap_or_else(|_| {
         let message = format!("the body did not arrive within {} s", patience.as_secs());
         Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
     })
 }
 
-async fn collect(body: Body) -> Result<Vec<u8>, Problem> {
+async fn collect(limit: usize, body: Body) -> Result<Vec<u8>, Problem> {
     let mut frames = body.into_data_stream();
     let (mut kept, mut seen) = (Vec::new(), 0);
     while let Some(frame) = frames.next().await {
         let frame = frame.map_err(|_| Problem::bad_request("the body broke off before its end"))?;
         seen += frame.len();
-        if seen <= LIMIT {
+        if seen <= limit {
             kept.extend_from_slice(&frame);
         } else if seen > DRAINED {
             break;
         }
     }
-    if seen > LIMIT {
-        let message = "the body is larger than 2 MB, which is the most that is read";
+    if seen > limit {
+        let most = limit / MEGABYTE;
+        let message = format!("the body is larger than {most} MB, which is the most that is read");
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
     }
     Ok(kept)
@@ -184,11 +197,19 @@ mod tests {
         assert!(answer.contains("2 MB"), "{answer}");
     }
 
+    #[test]
+    fn settings_may_be_ten_times_as_large() {
+        for path in ["/api/config", "/api/profiles", "/api/mcp-config"] {
+            assert_eq!(limit(path), 20 * 1024 * 1024, "{path}");
+        }
+        assert_eq!(limit("/api/tasks"), 2 * 1024 * 1024);
+    }
+
     #[tokio::test]
     async fn a_body_that_never_ends_is_given_up() {
         let first = futures_util::stream::once(async { Ok::<_, std::io::Error>("{") });
         let body = Body::from_stream(first.chain(futures_util::stream::pending()));
-        let problem = read_within(Duration::from_millis(10), body).await.unwrap_err();
+        let problem = read_within(Duration::from_millis(10), LIMIT, body).await.unwrap_err();
         assert_eq!(problem.into_response().status(), StatusCode::REQUEST_TIMEOUT);
     }
 

@@ -124,6 +124,23 @@ pub(crate) const TEMPLATE_PROJECT_ID: Name = id("project_id").or(&["projectId"])
 pub(crate) const TASK_TEMPLATE: Name = text("task_template");
 pub(crate) const GLOBAL: Name = flag("global");
 
+pub(crate) const AGENT_TYPE: Name = line("agent_type");
+pub(crate) const OMNI_ENABLED: Name = flag("omni_enabled");
+pub(crate) const OMNI_HOST: Name = line("host");
+pub(crate) const API_KEY: Name = line("api_key");
+pub(crate) const OMNI_CONFIG: Name = name(
+    "omni_config",
+    UNBOUNDED,
+    Kind::Object(&[
+        may(flag("enabled")),
+        may(text("host")),
+        may(text("api_key")),
+        may(text("instance")),
+        may(text("recipient")),
+        may(name("recipient_type", SHORT, Kind::OneOf(&["PhoneNumber", "UserId"]))),
+    ]),
+);
+
 pub(crate) const TOKEN: Name = line("token");
 
 // Parameters of queries only.

@@ -13,7 +13,7 @@ impl<S: Send + Sync> FromRequest<S> for Text {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let body = read(request.into_body()).await?;
+        let body = read(request).await?;
         let text = String::from_utf8(body);
         Ok(Text(text.map_err(|_| Problem::bad_request("the body must be text in UTF-8"))?))
     }

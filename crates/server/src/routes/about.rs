@@ -1,9 +1,11 @@
 //! What the server tells about itself: the page, the routes, the OpenAPI document and the page that shows it.
 
 use axum::Json;
+use axum::http::header;
+use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::{Api, op, openapi};
 use crate::{page, routes, unserved};
@@ -12,6 +14,12 @@ pub(super) fn api() -> Api {
     Api::new()
         .get("/", page::show, op("page", "The page for people.").gives_bytes("text/html"))
         .get("/docs", page::docs, op("docs", "The API, to read and to try.").gives_bytes("text/html"))
+        .get(
+            "/site.webmanifest",
+            manifest,
+            op("webManifest", "What a browser asks to put the page among its apps.")
+                .gives_bytes("application/manifest+json"),
+        )
         .get(
             "/api/routes",
             table,
@@ -39,6 +47,14 @@ struct Route {
     /// What the OpenAPI document and the SDK call it.
     operation: Option<&'static str>,
     summary: Option<&'static str>,
+}
+
+/// Describes the page to a browser; it holds nothing of the person's.
+async fn manifest() -> impl IntoResponse {
+    let manifest = json!({
+        "name": "Forge", "short_name": "Forge", "start_url": "/", "display": "standalone", "icons": [],
+    });
+    ([(header::CONTENT_TYPE, "application/manifest+json")], manifest.to_string())
 }
 
 async fn table() -> Json<RouteTable> {

@@ -5,11 +5,13 @@ mod approvals;
 mod attempts;
 mod config;
 mod events;
+mod forge;
 mod health;
 mod metrics;
 mod processes;
 mod projects;
 mod session;
+mod sounds;
 mod tags;
 mod tasks;
 mod templates;
@@ -34,6 +36,8 @@ pub(crate) fn all() -> Api {
         .merge(processes::api())
         .merge(approvals::api())
         .merge(events::api())
+        .merge(forge::api())
+        .merge(sounds::api())
 }
 
 /// The table of operations, made once.

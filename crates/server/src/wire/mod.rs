@@ -8,6 +8,7 @@ mod branch;
 mod config;
 mod draft;
 mod execution_run;
+mod forge;
 mod patch;
 mod process;
 mod project;
@@ -23,6 +24,10 @@ pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use draft::Draft;
 pub(crate) use execution_run::ExecutionRun;
+pub(crate) use forge::{
+    AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
+    OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,
+};
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};

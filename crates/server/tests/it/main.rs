@@ -9,6 +9,7 @@ mod bad_input;
 mod board;
 mod config;
 mod events;
+mod forge;
 mod map_streams;
 mod matrix;
 mod metrics;
