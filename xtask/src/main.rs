@@ -1,6 +1,6 @@
-//! Chores of this repository that need the real binary: a storm of kills, and measurements.
+//! Chores of this repository: a storm of kills, measurements, and what is generated.
 //!
-//! Everything goes through the binary, HTTP and WebSockets, as a person would; no crate of ours is linked in.
+//! What needs a server goes through the binary, HTTP and WebSockets, as a person would; no crate of ours is linked in.
 
 mod api;
 mod bench;
@@ -10,6 +10,7 @@ mod processes;
 mod random;
 mod raw_log;
 mod server;
+mod types;
 mod wait;
 mod world;
 
@@ -23,12 +24,14 @@ use clap::Parser;
 enum Chore {
     Chaos(chaos::Args),
     Bench(bench::Args),
+    Types(types::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Chaos(args) => chaos::run(&args),
         Chore::Bench(args) => bench::run(&args),
+        Chore::Types(args) => types::run(&args),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

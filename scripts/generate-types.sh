@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Writes everything that is generated from the code: the OpenAPI document, the agents' schemas, shared/types.ts.
+# With --check it writes nothing, and fails when a file is not what it should be.
+set -euo pipefail
+cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
+
+if [ "${1-}" = --check ]; then
+    unset FORGE_BLESS
+else
+    export FORGE_BLESS=1
+fi
+cargo test --quiet --locked --package forge-server --test it the_document_is_the_one_that_was_reviewed
+cargo xtask types "$@"

@@ -1,0 +1,618 @@
+// Written by `npm run generate-types` from the OpenAPI document. Do not edit.
+
+/** What every answer under /api is, but the few that are bare. */
+export type ApiResponse<T, E = unknown> =
+  | { success: true; data: T; error_data: null; message: null }
+  | { success: false; data: null; error_data: E | null; message: string | null };
+
+/** What a tool call does. */
+export type ActionType = {
+  action: "file_read";
+  path: string;
+} | {
+  action: "file_edit";
+  changes: Array<FileChange>;
+  path: string;
+} | {
+  action: "command_run";
+  command: string;
+  result: CommandResult | null;
+} | {
+  action: "search";
+  query: string;
+} | {
+  action: "web_fetch";
+  url: string;
+} | {
+  action: "tool";
+  arguments: unknown;
+  result: ToolResult | null;
+  tool_name: string;
+} | {
+  action: "task_create";
+  description: string;
+} | {
+  action: "plan_presentation";
+  plan: string;
+} | {
+  action: "todo_management";
+  operation: string;
+  todos: Array<Todo>;
+} | {
+  action: "other";
+  description: string;
+};
+
+export type Approval = {
+  approval_id: string;
+  execution_process_id: string;
+  input: unknown;
+  kind: AskKind;
+  requested_at: string;
+  status: ApprovalStatus;
+  task_attempt_id: string;
+  text: string;
+  timeout_at: string;
+  tool_name: string;
+};
+
+export type ApprovalResponse = {
+  approved?: boolean | null;
+  execution_process_id?: string | null;
+  reason?: string | null;
+  status?: unknown | null;
+  text?: string | null;
+};
+
+/** Where an ask stands, in the contract's words. */
+export type ApprovalStatus = {
+  status: "pending";
+} | {
+  status: "approved";
+} | {
+  reason: string | null;
+  status: "denied";
+} | {
+  status: "timed_out";
+};
+
+/** What kind of thing is asked. */
+export type AskKind = "permission" | "question" | "plan";
+
+/** Where an attempt stands. */
+export type AttemptState = "running" | "finished" | "failed" | "stopped" | "queued" | "waiting" | "limited";
+
+/** How a command ended. */
+export type CommandResult = {
+  exit_status: ExitStatus | null;
+  output: string | null;
+};
+
+/** The person's settings; keys that this Forge does not know are kept. */
+export type Config = {
+  analytics_enabled: boolean | null;
+  config_version?: "v7";
+  contact_email_opt_in: boolean | null;
+  contact_username_opt_in: boolean | null;
+  disclaimer_acknowledged: boolean;
+  editor: {
+    custom_command: string | null;
+    editor_type: "VS_CODE" | "CURSOR" | "WINDSURF" | "INTELLI_J" | "ZED" | "XCODE" | "CUSTOM";
+    remote_ssh_host: string | null;
+    remote_ssh_user: string | null;
+  };
+  executor_profile: {
+    executor: string;
+    variant?: string | null;
+  };
+  git_branch_prefix: string;
+  github: {
+    default_pr_base: string | null;
+    oauth_token: string | null;
+    pat: string | null;
+    primary_email: string | null;
+    username: string | null;
+  };
+  github_login_acknowledged: boolean;
+  language: "BROWSER" | "EN" | "JA" | "ES" | "KO";
+  last_app_version: string | null;
+  notifications: {
+    push_enabled: boolean;
+    sound_enabled: boolean;
+    sound_file: "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
+  };
+  onboarding_acknowledged: boolean;
+  show_release_notes: boolean;
+  showcases: {
+    seen_features: Array<string>;
+  };
+  telemetry_acknowledged: boolean;
+  theme: "LIGHT" | "DARK" | "SYSTEM";
+  workspace_dir: string | null;
+};
+
+export type ConfigChange = Record<string, unknown>;
+
+export type CreateAndStartTaskRequest = {
+  base_branch?: string | null;
+  executor_profile_id: ExecutorProfileId;
+  task: {
+    description?: string | null;
+    parent_task_attempt?: string | null;
+    project_id?: string | null;
+    title: string;
+  };
+  use_worktree?: boolean | null;
+};
+
+export type CreateFollowUpAttempt = {
+  prompt: string;
+  variant?: string | null;
+};
+
+export type CreateProject = {
+  cleanup_script?: string | null;
+  commit_prompt?: string | null;
+  copy_files?: string | null;
+  default_base_branch?: string | null;
+  dev_script?: string | null;
+  git_repo_path: string;
+  name: string;
+  setup_script?: string | null;
+  use_existing_repo?: boolean | null;
+};
+
+export type CreateTag = {
+  content: string;
+  tag_name: string;
+};
+
+export type CreateTask = {
+  description?: string | null;
+  parent_task_attempt?: string | null;
+  project_id: string;
+  title: string;
+};
+
+export type CreateTaskAttemptBody = {
+  base_branch?: string | null;
+  executor_profile_id: ExecutorProfileId;
+  task_id: string;
+  use_worktree?: boolean | null;
+};
+
+export type CreateTaskInProject = {
+  description?: string | null;
+  parent_task_attempt?: string | null;
+  project_id?: string | null;
+  title: string;
+};
+
+export type CreateTaskTemplate = {
+  description?: string | null;
+  project_id?: string | null;
+  template_name: string;
+  title?: string | null;
+};
+
+export type Environment = {
+  bitness: string;
+  os_architecture: string;
+  os_type: string;
+  os_version: string;
+};
+
+export type ExecutionProcess = {
+  after_head_commit: string | null;
+  before_head_commit: string | null;
+  completed_at: string | null;
+  created_at: string;
+  dropped: boolean;
+  execution_run_id: string | null;
+  executor_action: ExecutorAction;
+  exit_code: number | null;
+  id: string;
+  run_reason: ExecutionProcessRunReason;
+  started_at: string;
+  status: ExecutionProcessStatus;
+  task_attempt_id: string | null;
+  updated_at: string;
+};
+
+/** Why a run runs, in the contract's words. */
+export type ExecutionProcessRunReason = "setupscript" | "cleanupscript" | "codingagent" | "devserver";
+
+/** Where a run stands, in the contract's words, which has none for pending and lost. */
+export type ExecutionProcessStatus = "running" | "completed" | "failed" | "killed";
+
+export type ExecutorAction = {
+  next_action: ExecutorAction | null;
+  typ: ExecutorActionType;
+};
+
+export type ExecutorActionType = {
+  executor_profile_id: ExecutorProfileId;
+  prompt: string;
+  type: "CodingAgentInitialRequest";
+} | {
+  executor_profile_id: ExecutorProfileId;
+  prompt: string;
+  session_id: string;
+  type: "CodingAgentFollowUpRequest";
+} | {
+  context: string;
+  language: string;
+  script: string;
+  type: "ScriptRequest";
+};
+
+/** An agent and one of its variants: `CLAUDE_CODE` or `CLAUDE_CODE:PLAN`. */
+export type ExecutorProfileId = {
+  /** The agent's name in upper case: `CLAUDE_CODE`. */
+  executor: string;
+  /** The variant; none means `GENIE`. */
+  variant?: string | null;
+};
+
+/** The exit status of a command, as far as the agent tells it. */
+export type ExitStatus = {
+  code: number;
+  type: "exit_code";
+} | {
+  success: boolean;
+  type: "success";
+};
+
+/** How a tool call changes a file. */
+export type FileChange = {
+  action: "write";
+  content: string;
+} | {
+  action: "delete";
+} | {
+  action: "rename";
+  new_path: string;
+} | {
+  action: "edit";
+  has_line_numbers: boolean;
+  unified_diff: string;
+};
+
+/** The run that took a follow-up, and how it took it. */
+export type FollowUpProcess = {
+  after_head_commit: string | null;
+  before_head_commit: string | null;
+  completed_at: string | null;
+  created_at: string;
+  delivered: HowDelivered;
+  dropped: boolean;
+  execution_run_id: string | null;
+  executor_action: ExecutorAction;
+  exit_code: number | null;
+  id: string;
+  run_reason: ExecutionProcessRunReason;
+  started_at: string;
+  status: ExecutionProcessStatus;
+  task_attempt_id: string | null;
+  updated_at: string;
+};
+
+export type GitBranch = {
+  is_current: boolean;
+  is_remote: boolean;
+  last_commit_date: string;
+  name: string;
+};
+
+export type Health = {
+  message: string;
+  service: string;
+  status: string;
+  version: string;
+};
+
+/** A new run was started for it, the running one was told at once, or it waits for the turn's end. */
+export type HowDelivered = "started" | "injected" | "queued";
+
+/** One normalised item of a run's log. */
+export type NormalizedEntry = {
+  content: string;
+  entry_type: NormalizedEntryType;
+  metadata: unknown;
+  timestamp: string | null;
+};
+
+/** Which error an error entry shows. */
+export type NormalizedEntryError = {
+  type: "setup_required";
+} | {
+  type: "other";
+};
+
+/** What an entry is. */
+export type NormalizedEntryType = {
+  type: "user_message";
+} | {
+  denied_tool: string;
+  type: "user_feedback";
+} | {
+  type: "assistant_message";
+} | {
+  action_type: ActionType;
+  status: ToolStatus;
+  tool_name: string;
+  type: "tool_use";
+} | {
+  type: "system_message";
+} | {
+  error_type: NormalizedEntryError;
+  type: "error_message";
+} | {
+  type: "thinking";
+} | {
+  type: "loading";
+};
+
+export type OpenSession = {
+  token: string;
+};
+
+export type PatchOpRawLogPiece = {
+  op: string;
+  path: string;
+  value?: RawLogPiece | null;
+};
+
+/** Why something was refused or failed. */
+export type Problem = {
+  data: null;
+  error_data: unknown;
+  message: string | null;
+  success: false;
+};
+
+export type ProfilesContent = {
+  content: string;
+  path: string;
+};
+
+export type Project = {
+  cleanup_script: string | null;
+  commit_prompt: string | null;
+  copy_files: string | null;
+  created_at: string;
+  default_base_branch: string | null;
+  dev_script: string | null;
+  git_repo_path: string;
+  id: string;
+  name: string;
+  setup_script: string | null;
+  updated_at: string;
+};
+
+/** What a message of this stream is. */
+export type RawLogMessage = RawLogPatch | {
+  finished: boolean;
+  type: string;
+} | {
+  caught_up: boolean;
+};
+
+export type RawLogPatch = {
+  JsonPatch: Array<PatchOpRawLogPiece>;
+  /** Where to resume: `?from=` this. */
+  position: number;
+};
+
+export type RawLogPiece = {
+  content: string;
+  type: string;
+};
+
+/** An approval's status inside the envelope and beside it: clients of either kind find it. */
+export type Responded = {
+  data: ApprovalStatus;
+  error_data: unknown;
+  message: string | null;
+  success: boolean;
+} & ({
+  status: "pending";
+} | {
+  status: "approved";
+} | {
+  reason: string | null;
+  status: "denied";
+} | {
+  status: "timed_out";
+});
+
+export type Route = {
+  method: string;
+  /** What the OpenAPI document and the SDK call it. */
+  operation: string | null;
+  path: string;
+  /** A route that is not served yet is answered with 501. */
+  served: boolean;
+  summary: string | null;
+};
+
+export type RouteTable = {
+  routes: Array<Route>;
+  version: string;
+};
+
+/** The task that was created, and the attempt that was started, under every key a client looks for it. */
+export type StartedTask = {
+  attempt: TaskAttempt;
+  attempt_count: number;
+  attempt_id: string;
+  attempts: Array<TaskAttempt>;
+  created_at: string;
+  description: string | null;
+  dev_server_id: string | null;
+  executor: string;
+  has_in_progress_attempt: boolean;
+  has_merged_attempt: boolean;
+  id: string;
+  last_attempt_failed: boolean;
+  parent_task_attempt: string | null;
+  project_id: string;
+  status: TaskStatus;
+  task: Task;
+  title: string;
+  updated_at: string;
+};
+
+export type Tag = {
+  content: string;
+  created_at: string;
+  id: string;
+  tag_name: string;
+  updated_at: string;
+};
+
+export type Task = {
+  created_at: string;
+  description: string | null;
+  dev_server_id: string | null;
+  id: string;
+  parent_task_attempt: string | null;
+  project_id: string;
+  status: TaskStatus;
+  title: string;
+  updated_at: string;
+};
+
+export type TaskAttempt = {
+  branch: string;
+  branch_name: string;
+  cache_creation_tokens: number | null;
+  cache_read_tokens: number | null;
+  container_ref: string | null;
+  created_at: string;
+  executor: string;
+  executor_profile_id: ExecutorProfileId;
+  id: string;
+  input_tokens: number | null;
+  open_asks: number;
+  output_tokens: number | null;
+  project_id: string;
+  queued: number;
+  reason: string | null;
+  setup_completed_at: string | null;
+  state: AttemptState;
+  status: ExecutionProcessStatus | null;
+  target_branch: string;
+  task: Task | null;
+  task_id: string | null;
+  updated_at: string;
+  worktree_deleted: boolean;
+  worktree_path: string | null;
+};
+
+/** Where a task stands on the board. */
+export type TaskStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "archived" | "agent";
+
+export type TaskTemplate = {
+  created_at: string;
+  description: string | null;
+  id: string;
+  project_id: string | null;
+  template_name: string;
+  title: string;
+  updated_at: string;
+};
+
+export type TaskWithAttemptStatus = {
+  attempt_count: number;
+  created_at: string;
+  description: string | null;
+  dev_server_id: string | null;
+  executor: string;
+  has_in_progress_attempt: boolean;
+  has_merged_attempt: boolean;
+  id: string;
+  last_attempt_failed: boolean;
+  parent_task_attempt: string | null;
+  project_id: string;
+  status: TaskStatus;
+  title: string;
+  updated_at: string;
+};
+
+/** One item of an agent's to-do list. */
+export type Todo = {
+  content: string;
+  priority: string | null;
+  status: string;
+};
+
+/** What a tool gave back. */
+export type ToolResult = {
+  type: ToolResultKind;
+  value: unknown;
+};
+
+/** How to show what a tool gave back. */
+export type ToolResultKind = {
+  type: "markdown";
+} | {
+  type: "json";
+};
+
+/** Where a tool call stands. */
+export type ToolStatus = {
+  status: "created";
+} | {
+  status: "success";
+} | {
+  status: "failed";
+} | {
+  reason: string | null;
+  status: "denied";
+} | {
+  approval_id: string;
+  requested_at: string;
+  status: "pending_approval";
+  timeout_at: string;
+} | {
+  status: "timed_out";
+};
+
+export type UpdateProject = {
+  cleanup_script?: string | null;
+  commit_prompt?: string | null;
+  copy_files?: string | null;
+  default_base_branch?: string | null;
+  dev_script?: string | null;
+  git_repo_path?: string | null;
+  name?: string | null;
+  setup_script?: string | null;
+};
+
+export type UpdateTag = {
+  content?: string | null;
+  tag_name?: string | null;
+};
+
+export type UpdateTask = {
+  description?: string | null;
+  parent_task_attempt?: string | null;
+  status?: "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "agent" | "archived" | null;
+  title?: string | null;
+};
+
+export type UpdateTaskTemplate = {
+  description?: string | null;
+  template_name?: string | null;
+  title?: string | null;
+};
+
+export type UserSystemInfo = {
+  /** Nobody is counted; the key is there because clients read it. */
+  analytics_user_id: string;
+  capabilities: Record<string, Array<string>>;
+  config: Config;
+  environment: Environment;
+  executors: Record<string, unknown>;
+};
