@@ -314,6 +314,22 @@ export type Health = {
 /** A new run was started for it, the running one was told at once, or it waits for the turn's end. */
 export type HowDelivered = "started" | "injected" | "queued";
 
+/** What a message of such a stream is. */
+export type MapOfExecutionProcess = {
+  JsonPatch: Array<PatchOpMapValueOfExecutionProcess>;
+};
+
+/** What a message of such a stream is. */
+export type MapOfTaskWithAttemptStatus = {
+  JsonPatch: Array<PatchOpMapValueOfTaskWithAttemptStatus>;
+};
+
+/** The whole map under its name, or one thing under its id. */
+export type MapValueOfExecutionProcess = ExecutionProcess | Record<string, ExecutionProcess>;
+
+/** The whole map under its name, or one thing under its id. */
+export type MapValueOfTaskWithAttemptStatus = TaskWithAttemptStatus | Record<string, TaskWithAttemptStatus>;
+
 /** One normalised item of a run's log. */
 export type NormalizedEntry = {
   content: string;
@@ -355,6 +371,18 @@ export type NormalizedEntryType = {
 
 export type OpenSession = {
   token: string;
+};
+
+export type PatchOpMapValueOfExecutionProcess = {
+  op: string;
+  path: string;
+  value?: MapValueOfExecutionProcess | null;
+};
+
+export type PatchOpMapValueOfTaskWithAttemptStatus = {
+  op: string;
+  path: string;
+  value?: MapValueOfTaskWithAttemptStatus | null;
 };
 
 export type PatchOpRawLogPiece = {
@@ -404,6 +432,7 @@ export type RawLogPatch = {
   position: number;
 };
 
+/** What a run printed on one of its streams. */
 export type RawLogPiece = {
   content: string;
   type: string;
