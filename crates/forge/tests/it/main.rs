@@ -13,6 +13,8 @@ mod outward;
 #[cfg(test)]
 mod scripted;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod serving;
 #[cfg(test)]
 mod usage;
