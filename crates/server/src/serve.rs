@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How a server serves.
 #[derive(Debug)]
 pub struct ServeOptions {
-    /// A bound listener. Beyond loopback, `require_token` must be set: the caller decides.
+    /// A bound listener. Beyond loopback it is refused unless there is a token and `require_token` is set.
     pub listener: std::net::TcpListener,
     /// Further names in `Host` that mean this server, each alone or with a port.
     pub host_names: Vec<String>,
@@ -49,10 +49,15 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let ServeOptions { listener, host_names, token, require_token } = options;
+    let address = listener.local_addr()?;
+    if !address.ip().to_canonical().is_loopback() && (token.is_empty() || !require_token) {
+        let message =
+            format!("{address} can be reached from other machines, and is only served with a token");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let port = listener.local_addr()?.port();
-    let access = Access::new(port, host_names, token, engine.home().join("token"), require_token);
+    let access = Access::new(address.port(), host_names, token, engine.home().join("token"), require_token);
     let closing = Closing::new();
     listen(listener, router(engine, access, closing.clone()), closing, shutdown).await
 }

@@ -1,6 +1,6 @@
 //! What tokens reach, over the whole router. The rules themselves are tested beside them.
 
-use forge_server::attempt_token;
+use forge_server::{ServeOptions, attempt_token, serve};
 use serde_json::json;
 
 use crate::world::{TOKEN, World, id};
@@ -95,4 +95,16 @@ async fn both_healths_answer_in_their_own_shape() {
     assert_eq!((&bare["status"], &bare["service"]), (&json!("ok"), &json!("forge-app")));
     assert_eq!(bare["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(world.get("/api/health").data(), "OK");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_beyond_loopback_is_not_served_without_a_token() {
+    let world = World::new().await;
+    for (token, require_token) in [("", true), ("", false), (TOKEN, false)] {
+        let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+        let options =
+            ServeOptions { listener, host_names: Vec::new(), token: token.to_string(), require_token };
+        let refused = serve(world.engine.clone(), options, std::future::pending()).await.unwrap_err();
+        assert!(refused.to_string().contains("only served with a token"), "{refused}");
+    }
 }

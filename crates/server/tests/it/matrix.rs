@@ -14,6 +14,9 @@ use crate::world::{TOKEN, World, id};
 /// What is called: reading, changing, a WebSocket, events, and the page.
 const TARGETS: usize = 5;
 
+/// Who calls, what they send along, and the status of each answer.
+type Row = (&'static str, Vec<(&'static str, String)>, [u16; TARGETS]);
+
 /// One request, without what the caller adds.
 struct Target {
     method: &'static str,
@@ -108,7 +111,7 @@ async fn every_caller_reaches_exactly_what_the_table_says() {
     // The page holds nothing of the person's, and is where a token is exchanged.
     const UNKNOWN: [u16; TARGETS] = [401, 401, 401, 401, 200];
     //                                                                      GET  POST   WS  SSE  page
-    let table: Vec<(&str, Vec<(&str, String)>, [u16; TARGETS])> = vec![
+    let table: Vec<Row> = vec![
         ("no header", vec![], OPEN),
         ("foreign Host", vec![("Host", "evil.example".into())], MISDIRECTED),
         ("foreign Host, owner token", vec![("Host", "evil.example".into()), bearer(TOKEN)], MISDIRECTED),
