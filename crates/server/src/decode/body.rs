@@ -21,10 +21,10 @@ const MEGABYTE: usize = 1024 * 1024;
 
 /// How much of a body that is too large is read and dropped, so that a caller who writes first and reads
 /// later gets to read the refusal instead of a broken pipe.
-const DRAINED: usize = 64 * 1024 * 1024;
+pub(super) const DRAINED: usize = 64 * 1024 * 1024;
 
 /// How long a body may take to arrive. One that never does would be held for as long as its connection.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The body of a call that starts a process, and the key under which it may be repeated.
 #[derive(Debug)]

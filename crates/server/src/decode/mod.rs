@@ -9,9 +9,11 @@ pub(crate) mod names;
 mod path;
 mod query;
 mod text;
+mod upload;
 
 pub(crate) use body::StartCall;
 pub(crate) use fields::Fields;
 pub(crate) use path::Id;
 pub(crate) use query::Query;
 pub(crate) use text::Text;
+pub(crate) use upload::Upload;

@@ -97,7 +97,7 @@ pub(crate) const IMAGE_IDS: Name = name("image_ids", SHORT, Kind::Ids);
 pub(crate) const TASK: Name = name(
     "task",
     UNBOUNDED,
-    Kind::Object(&[may(PROJECT_ID), need(TITLE), may(DESCRIPTION), may(PARENT_TASK_ATTEMPT)]),
+    Kind::Object(&[may(PROJECT_ID), need(TITLE), may(DESCRIPTION), may(PARENT_TASK_ATTEMPT), may(IMAGE_IDS)]),
 );
 pub(crate) const TASK_ID: Name = id("task_id");
 pub(crate) const TASK_ATTEMPT_ID: Name = id("task_attempt_id");

@@ -7,6 +7,7 @@ mod config;
 mod events;
 mod forge;
 mod health;
+mod images;
 mod metrics;
 mod processes;
 mod projects;
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Api {
         .merge(templates::api())
         .merge(processes::api())
         .merge(approvals::api())
+        .merge(images::api())
         .merge(events::api())
         .merge(forge::api())
         .merge(sounds::api())

@@ -141,7 +141,7 @@ pub(crate) const CREATE_ATTEMPT: Body = Body::new(
 );
 
 pub(crate) const FOLLOW_UP: Body =
-    Body::new("CreateFollowUpAttempt", &[need(names::PROMPT), may(names::VARIANT)]);
+    Body::new("CreateFollowUpAttempt", &[need(names::PROMPT), may(names::VARIANT), may(names::IMAGE_IDS)]);
 
 /// Reads a task to create and start; `project` is the one the path names.
 pub(crate) fn start_task(fields: &Fields, project: Option<ProjectId>) -> Result<StartTask, Problem> {

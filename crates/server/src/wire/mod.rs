@@ -9,6 +9,7 @@ mod config;
 mod draft;
 mod execution_run;
 mod forge;
+mod image;
 mod patch;
 mod process;
 mod project;
@@ -28,6 +29,7 @@ pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
     OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,
 };
+pub(crate) use image::ImageResponse;
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};

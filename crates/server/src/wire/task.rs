@@ -70,18 +70,36 @@ impl From<TaskView> for TaskWithAttemptStatus {
 
 pub(crate) const CREATE_TASK: Body = Body::new(
     "CreateTask",
-    &[need(names::PROJECT_ID), need(names::TITLE), may(names::DESCRIPTION), may(names::PARENT_TASK_ATTEMPT)],
+    &[
+        need(names::PROJECT_ID),
+        need(names::TITLE),
+        may(names::DESCRIPTION),
+        may(names::PARENT_TASK_ATTEMPT),
+        may(names::IMAGE_IDS),
+    ],
 );
 
 /// The path names the project, and the body need not.
 pub(crate) const CREATE_TASK_IN: Body = Body::new(
     "CreateTaskInProject",
-    &[may(names::PROJECT_ID), need(names::TITLE), may(names::DESCRIPTION), may(names::PARENT_TASK_ATTEMPT)],
+    &[
+        may(names::PROJECT_ID),
+        need(names::TITLE),
+        may(names::DESCRIPTION),
+        may(names::PARENT_TASK_ATTEMPT),
+        may(names::IMAGE_IDS),
+    ],
 );
 
 pub(crate) const UPDATE_TASK: Body = Body::new(
     "UpdateTask",
-    &[may(names::TITLE), may(names::DESCRIPTION), may(names::TASK_STATUS), may(names::PARENT_TASK_ATTEMPT)],
+    &[
+        may(names::TITLE),
+        may(names::DESCRIPTION),
+        may(names::TASK_STATUS),
+        may(names::PARENT_TASK_ATTEMPT),
+        may(names::IMAGE_IDS),
+    ],
 );
 
 /// Reads a task to add; `project` is the one the path names, which counts when the body names none.

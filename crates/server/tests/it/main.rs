@@ -10,6 +10,7 @@ mod board;
 mod config;
 mod events;
 mod forge;
+mod images;
 mod map_streams;
 mod matrix;
 mod metrics;
