@@ -8,12 +8,15 @@ mod claude;
 mod conversation;
 mod entries;
 mod lines;
+mod mcp;
 pub mod scripted;
-mod settings;
+pub mod settings;
 
 pub use agent::{Agent, Capabilities, CommandSpec, Program, Turn};
 pub use conversation::{AskRequest, Conversation, Step};
 pub use lines::Lines;
+pub use mcp::{McpFile, mcp_file};
+pub use settings::{check_settings, schemas};
 
 /// Every agent Forge can run: one line each.
 pub static AGENTS: &[&dyn Agent] = &[&scripted::Scripted, &claude::Claude];

@@ -129,7 +129,7 @@ impl Engine {
     }
 
     /// Reads the file and fills what it leaves open with defaults.
-    fn stored_config(&self) -> Result<Map<String, Value>> {
+    pub(crate) fn stored_config(&self) -> Result<Map<String, Value>> {
         let mut config = defaults();
         let Some(text) = private_file::read(&self.inner.paths.config())? else { return Ok(config) };
         let stored = match serde_json::from_str(&text) {

@@ -16,6 +16,7 @@ mod finish;
 mod fold;
 mod follow_up;
 mod genie_files;
+mod github;
 mod image_kind;
 mod images;
 mod info;
@@ -25,6 +26,7 @@ mod launch;
 mod logs;
 mod loose;
 mod maps;
+mod mcp_servers;
 mod moves;
 mod notices;
 mod omni;
@@ -58,6 +60,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+pub use forge_hosts::github::Address as GitHubAddress;
 use forge_model::RunId;
 
 pub use asks::NewAsk;
@@ -67,10 +70,12 @@ pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
 pub use forge_hosts::Instance;
+pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
 pub use images::{LARGEST_IMAGE, NewImage};
 pub use info::{Info, Machine};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
+pub use mcp_servers::{McpChange, McpServers};
 pub use omni::{OmniKey, OmniStatus};
 pub use once::Key;
 pub use open::{AgentEnvironment, Options};
@@ -117,6 +122,9 @@ struct Inner {
     agents: AgentEnvironment,
     /// Where people reach this server from elsewhere; for links in notices.
     public_url: Option<String>,
+    github: github::Host,
+    user_home: Option<std::path::PathBuf>,
+    agent_dirs: std::collections::BTreeMap<&'static str, std::path::PathBuf>,
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,

@@ -1,6 +1,7 @@
 //! Opening a data directory: nobody else may have it, its database is brought up to date, and what an
 //! earlier server left behind is taken up.
 
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,6 +14,7 @@ use rustix::fs::FlockOperation;
 
 use crate::background::blocking;
 use crate::error::{io_error, whole};
+use crate::github::{self, GitHubOptions};
 use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
@@ -34,6 +36,11 @@ pub struct Options {
     pub agents: AgentEnvironment,
     /// Where people reach this server from elsewhere, for links in what is sent to them.
     pub public_url: Option<String>,
+    pub github: GitHubOptions,
+    /// The person's home directory, where their agents keep their own settings.
+    pub user_home: Option<PathBuf>,
+    /// Where an agent keeps its settings when the person has moved them, by the agent's name.
+    pub agent_dirs: BTreeMap<&'static str, PathBuf>,
 }
 
 /// What agents find in their environment besides what the server has: a variable for each attempt's own token,
@@ -99,6 +106,9 @@ impl Engine {
                 seam: options.seam,
                 agents: options.agents,
                 public_url: options.public_url,
+                github: github::Host::new(options.github),
+                user_home: options.user_home,
+                agent_dirs: options.agent_dirs,
                 handles: Default::default(),
                 calls: Default::default(),
                 recent: Default::default(),

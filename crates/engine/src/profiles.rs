@@ -12,30 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::background::blocking;
 use crate::config::MASK;
-use crate::shape::{self, Keys, Rule};
 use crate::{Engine, Error, Result, genie_files, launch, private_file};
 
 const BUILT_IN: &str = include_str!("../profiles.json");
 
 /// The variant that is meant when none is named.
 const DEFAULT: &str = "GENIE";
-
-/// What is known about settings, of whichever agent.
-const SETTINGS: Keys = &[
-    ("append_prompt", Rule::MaybeText),
-    ("base_command_override", Rule::MaybeCommand),
-    ("additional_params", Rule::MaybeTexts),
-    ("env", Rule::MaybeVariables),
-    ("install", Rule::MaybeText),
-    ("model", Rule::MaybeText),
-    ("effort", Rule::MaybeText),
-    ("agent", Rule::MaybeText),
-    ("plan", Rule::MaybeFlag),
-    ("approvals", Rule::MaybeFlag),
-    ("dangerously_skip_permissions", Rule::MaybeFlag),
-    ("disable_api_key", Rule::MaybeFlag),
-    ("claude_code_router", Rule::MaybeFlag),
-];
 
 type Settings = Map<String, Value>;
 
@@ -219,7 +201,8 @@ fn parse_variant(
     let Some((_, Value::Object(settings))) = settings else {
         return Err(format!("`{at}.{key}` must be an object with one key, {agent}, that holds its settings"));
     };
-    shape::check(settings, SETTINGS, &format!("{at}.{key}.{agent}."))?;
+    forge_agents::check_settings(agent, settings)
+        .map_err(|(name, wanted)| format!("`{at}.{key}.{agent}.{name}` must be {wanted}"))?;
     let mut settings = settings.clone();
     settings.entry("append_prompt").or_insert(Value::Null);
     Ok((variant, settings))

@@ -18,11 +18,6 @@ pub(crate) enum Rule {
     /// A text that is never shown again.
     MaybeSecret,
     Texts,
-    /// A program with its first arguments, as one text or as a list.
-    MaybeCommand,
-    MaybeTexts,
-    /// Names and texts, as in an environment.
-    MaybeVariables,
     OneOf(&'static [&'static str]),
     MaybeOneOf(&'static [&'static str]),
     /// An agent and its variant, as an object or as plain text.
@@ -68,11 +63,6 @@ fn described(rule: Rule) -> Value {
         Rule::Text => json!({ "type": "string" }),
         Rule::MaybeText | Rule::MaybeSecret => json!({ "type": ["string", "null"] }),
         Rule::Texts => texts,
-        Rule::MaybeTexts => json!({ "anyOf": [texts, { "type": "null" }] }),
-        Rule::MaybeCommand => json!({ "anyOf": [{ "type": "string" }, texts, { "type": "null" }] }),
-        Rule::MaybeVariables => {
-            json!({ "type": ["object", "null"], "additionalProperties": { "type": "string" } })
-        }
         Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
         Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
         Rule::MaybeSection(keys) => json!({ "anyOf": [schema(keys), { "type": "null" }] }),
@@ -103,18 +93,12 @@ pub(crate) fn profile(value: &Value) -> Option<ProfileId> {
 /// Returns what the rule wants when the value is something else.
 fn broken(rule: Rule, value: &Value) -> Option<String> {
     let texts = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
-    let variables = |value: &Value| value.as_object().is_some_and(|map| map.values().all(Value::is_string));
     let (right, wanted) = match rule {
         Rule::Flag => (value.is_boolean(), "true or false"),
         Rule::MaybeFlag => (value.is_boolean() || value.is_null(), "true, false or null"),
         Rule::Text => (value.is_string(), "a text"),
         Rule::MaybeText | Rule::MaybeSecret => (value.is_string() || value.is_null(), "a text or null"),
         Rule::Texts => (texts(value), "a list of texts"),
-        Rule::MaybeTexts => (texts(value) || value.is_null(), "a list of texts, or null"),
-        Rule::MaybeCommand => {
-            (value.is_string() || texts(value) || value.is_null(), "a text, a list of texts, or null")
-        }
-        Rule::MaybeVariables => (variables(value) || value.is_null(), "an object of texts, or null"),
         Rule::OneOf(names) => {
             let right = value.as_str().is_some_and(|name| names.contains(&name));
             return (!right).then(|| format!("one of {}", names.join(", ")));
@@ -142,7 +126,7 @@ mod tests {
     const KEYS: Keys = &[
         ("flag", Rule::Flag),
         ("kind", Rule::OneOf(&["A", "B"])),
-        ("inner", Rule::Section(&[("names", Rule::Texts), ("env", Rule::MaybeVariables)])),
+        ("inner", Rule::Section(&[("names", Rule::Texts)])),
         ("agent", Rule::Profile),
     ];
 
@@ -156,7 +140,6 @@ mod tests {
         assert_eq!(told(json!({"kind": "C"})), "`kind` must be one of A, B");
         assert_eq!(told(json!({"inner": 1})), "`inner` must be an object");
         assert_eq!(told(json!({"inner": {"names": ["a", 1]}})), "`inner.names` must be a list of texts");
-        assert!(told(json!({"inner": {"env": {"A": 1}}})).starts_with("`inner.env` must be an object"));
         assert!(told(json!({"agent": {"variant": "PLAN"}})).contains("CLAUDE_CODE"));
     }
 

@@ -37,6 +37,18 @@ pub(crate) const RUST_LOG: &str = "RUST_LOG";
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 /// The person's home directory, where data is kept when nothing else says where.
 pub(crate) const HOME: &str = "HOME";
+/// The id of the OAuth app at GitHub that people log in with.
+pub(crate) const GITHUB_CLIENT_ID: &str = "GITHUB_CLIENT_ID";
+/// The address of GitHub's pages, for a server of one's own.
+pub(crate) const GITHUB_BASE_URL: &str = "GITHUB_BASE_URL";
+/// The address of GitHub's API, where it is not in the usual place.
+pub(crate) const GITHUB_API_URL: &str = "GITHUB_API_URL";
+/// Where Claude Code keeps its settings, when the person has moved them.
+pub(crate) const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// Where Codex keeps its settings, when the person has moved them.
+pub(crate) const CODEX_HOME: &str = "CODEX_HOME";
+/// Where the platform keeps settings; those of OpenCode are in it.
+pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The directory for temporary files, where older tools look for the port file.
 pub(crate) const TMPDIR: &str = "TMPDIR";
 

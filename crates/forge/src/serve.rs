@@ -1,13 +1,14 @@
 //! `forge serve`: owns a data directory and serves it until it is told to stop. Agents are no part of this
 //! process: they run on when it ends.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use forge_engine::{AgentEnvironment, Engine, ErrorKind, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, ErrorKind, GitHubAddress, GitHubOptions, Options, Seam};
 use forge_server::ServeOptions;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,7 +17,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::address::DEFAULT_PORT;
 use crate::client::{Client, Target};
-use crate::environment::{self, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, PUBLIC_BASE_URL, RUST_LOG};
+use crate::environment::{
+    self, CLAUDE_CONFIG_DIR, CODEX_HOME, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, GITHUB_API_URL,
+    GITHUB_BASE_URL, GITHUB_CLIENT_ID, PUBLIC_BASE_URL, RUST_LOG, XDG_CONFIG_HOME,
+};
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::port_file::PortFile;
@@ -127,12 +131,42 @@ async fn open(plan: &Plan) -> Result<Engine> {
     });
     let worktrees = environment::path(FORGE_WORKTREES);
     let public_url = environment::text(PUBLIC_BASE_URL);
-    let options = Options { home: plan.home.clone(), worktrees, forge, seam, agents, public_url };
+    let options = Options {
+        home: plan.home.clone(),
+        worktrees,
+        forge,
+        seam,
+        agents,
+        public_url,
+        github: github()?,
+        user_home: environment::path(environment::HOME),
+        agent_dirs: agent_dirs(),
+    };
     Engine::open(options).await.map_err(|error| match error.kind() {
         ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),
         ErrorKind::Invalid => Failure::invalid(error.to_string()),
         _ => Failure::away(error.to_string()),
     })
+}
+
+/// Which GitHub people log in at.
+fn github() -> Result<GitHubOptions> {
+    let (pages, api) = (environment::text(GITHUB_BASE_URL), environment::text(GITHUB_API_URL));
+    let address = GitHubAddress::new(pages.as_deref(), api.as_deref())
+        .map_err(|error| Failure::invalid(format!("{GITHUB_BASE_URL} or {GITHUB_API_URL}: {error}")))?;
+    let client_id = environment::text(GITHUB_CLIENT_ID);
+    Ok(GitHubOptions { client_id, address, ..GitHubOptions::default() })
+}
+
+/// Where agents keep their settings, as they themselves would look for them.
+fn agent_dirs() -> BTreeMap<&'static str, PathBuf> {
+    let settings = environment::path(XDG_CONFIG_HOME).filter(|path| path.is_absolute());
+    let moved = [
+        ("CLAUDE_CODE", environment::path(CLAUDE_CONFIG_DIR)),
+        ("CODEX", environment::path(CODEX_HOME)),
+        ("OPENCODE", settings.map(|path| path.join("opencode"))),
+    ];
+    moved.into_iter().filter_map(|(agent, path)| Some((agent, path?))).collect()
 }
 
 /// Says who serves the data already.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_engine::{AgentEnvironment, Engine, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, GitHubOptions, Options, Seam};
 use forge_process::Liveness;
 use serde_json::json;
 
@@ -114,6 +114,9 @@ fn stop_without_server(home: &Path) -> Result<usize> {
         seam: Seam::default(),
         agents: AgentEnvironment::default(),
         public_url: None,
+        github: GitHubOptions::default(),
+        user_home: None,
+        agent_dirs: Default::default(),
     };
     let stopped = runtime.block_on(async { Engine::open(options).await?.stop_all().await });
     runtime.shutdown_timeout(Duration::from_secs(1));

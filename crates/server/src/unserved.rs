@@ -13,11 +13,6 @@ use crate::state::App;
 
 /// What is not served yet. A WebSocket is a GET.
 const UNSERVED: &[&str] = &[
-    "GET /api/mcp-config",
-    "POST /api/mcp-config",
-    "POST /api/auth/github/device/start",
-    "POST /api/auth/github/device/poll",
-    "GET /api/auth/github/check",
     "GET /api/projects/{project_id}/search",
     "POST /api/projects/{project_id}/open-editor",
     "POST /api/tasks/{task_id}/attempts/start",

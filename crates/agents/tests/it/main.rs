@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod claude;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod recording;
 #[cfg(test)]
 mod scripted;

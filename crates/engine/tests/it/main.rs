@@ -9,9 +9,13 @@ mod config;
 mod crowd;
 mod drafting;
 mod following;
+mod github;
 mod images;
 mod loose;
+mod mcp_servers;
 mod notices;
+#[path = "../../../hosts/tests/it/played_github.rs"]
+mod played_github;
 mod project_settings;
 mod removing;
 mod restarting;

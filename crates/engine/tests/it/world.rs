@@ -5,7 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use forge_engine::{
-    AgentEnvironment, AttemptView, Engine, NewProject, NewTask, Options, Result, Seam, StartTask, Started,
+    AgentEnvironment, AttemptView, Engine, GitHubOptions, NewProject, NewTask, Options, Result, Seam,
+    StartTask, Started,
 };
 use forge_model::{Ask, AttemptId, AttemptState, ProfileId, ProjectId, RunId};
 use tokio::runtime::Runtime;
@@ -195,6 +196,9 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
         seam: Seam::parse(seam).unwrap(),
         agents: AgentEnvironment::new(|attempt| vec![("FORGE_TOKEN".into(), format!("token of {attempt}"))]),
         public_url: Some("https://forge.example.org/".into()),
+        github: GitHubOptions::default(),
+        user_home: home.parent().map(Into::into),
+        agent_dirs: Default::default(),
     }
 }
 

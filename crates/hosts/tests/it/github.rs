@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hosts::Secret;
 use forge_hosts::github::{Address, Error, GitHub, Poll};
 
-use crate::played_github::{PlayedGitHub, Reply, good};
+use crate::played_github::{PlayedGitHub, Reply, bad, good};
 
 const STARTED: &str = r#"{"device_code":"dev-planted","user_code":"ABCD-1234",
     "verification_uri":"https://github.com/login/device","expires_in":899,"interval":5}"#;
@@ -111,7 +111,7 @@ fn an_answer_that_makes_no_sense_is_an_error_that_quotes_nothing() {
 
 #[test]
 fn a_server_that_fails_is_named_with_its_status() {
-    let played = PlayedGitHub::start(|_| Reply::Json(500, "oops".into()));
+    let played = PlayedGitHub::start(|_| bad(500));
     let token = Secret::new("gho_planted");
     for error in [
         client(&played).start_login("Iv1.app").unwrap_err(),
@@ -137,7 +137,8 @@ fn a_server_that_says_nothing_is_given_up() {
 fn a_token_is_never_taken_to_another_host() {
     let other = PlayedGitHub::start(|_| good("{\"login\":\"mallory\"}"));
     let url = other.url();
-    let played = PlayedGitHub::start(move |_| Reply::Elsewhere(url.clone()));
+    let played =
+        PlayedGitHub::start(move |_| Reply::Told(format!("307 Elsewhere\r\nLocation: {url}"), String::new()));
     let error = client(&played).person(&Secret::new("gho_planted")).unwrap_err();
     assert!(error.to_string().contains("307"), "{error}");
     client(&played).poll_login("Iv1.app", &device()).unwrap_err();
@@ -152,8 +153,8 @@ fn the_owner_of_a_token_is_asked_for_and_a_bad_token_has_none() {
             ("/api/user/emails", token) if token == "Bearer gho_planted" => good(
                 r#"[{"email":"old@example.org","primary":false},{"email":"ada@example.org","primary":true}]"#,
             ),
-            ("/api/user/emails", _) => Reply::Json(404, "{}".into()),
-            _ => Reply::Json(401, "{}".into()),
+            ("/api/user/emails", _) => bad(404),
+            _ => bad(401),
         });
     let (good, bad) = (Secret::new("gho_planted"), Secret::new("gho_old"));
     assert_eq!(client(&played).person(&good).unwrap().unwrap().login, "ada");

@@ -19,17 +19,20 @@ pub(crate) struct Request {
 /// What the server does about a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
-    /// Answers with a status and a body.
-    Json(u16, String),
-    /// Sends the caller somewhere else.
-    Elsewhere(String),
+    /// Answers with a head, without the protocol's name, and a body.
+    Told(String, String),
     /// Says nothing until the caller has gone.
     Silence,
 }
 
 /// Answers well.
 pub(crate) fn good(body: &str) -> Reply {
-    Reply::Json(200, body.to_string())
+    Reply::Told("200 OK".to_string(), body.to_string())
+}
+
+/// Answers with a status that is not good.
+pub(crate) fn bad(status: u16) -> Reply {
+    Reply::Told(format!("{status} No"), "{}".to_string())
 }
 
 pub(crate) struct PlayedGitHub {
@@ -81,8 +84,7 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, play: &dyn Fn(&Request) 
     while let Some(request) = read(&mut reader) {
         kept.lock().unwrap().push(request.clone());
         let (head, body) = match play(&request) {
-            Reply::Json(status, body) => (format!("{status} Told\r\nContent-Type: application/json"), body),
-            Reply::Elsewhere(url) => (format!("307 Elsewhere\r\nLocation: {url}"), String::new()),
+            Reply::Told(head, body) => (head, body),
             Reply::Silence => {
                 let _ = reader.read_to_end(&mut Vec::new());
                 return;

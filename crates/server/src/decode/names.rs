@@ -116,6 +116,10 @@ pub(crate) const TEXT: Name = text("text").or(&["answer"]);
 
 pub(crate) const TAG_NAME: Name = line("tag_name");
 pub(crate) const CONTENT: Name = name("content", UNBOUNDED, Kind::Line);
+/// An agent by its name alone, in a query.
+pub(crate) const MCP_EXECUTOR: Name = line("executor");
+pub(crate) const SERVERS: Name = name("servers", UNBOUNDED, Kind::Object(&[]));
+
 pub(crate) const SEARCH: Name = text("search");
 
 pub(crate) const TEMPLATE_NAME: Name = line("template_name").or(&["name"]);

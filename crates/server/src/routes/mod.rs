@@ -6,8 +6,10 @@ mod attempts;
 mod config;
 mod events;
 mod forge;
+mod github;
 mod health;
 mod images;
+mod mcp_config;
 mod metrics;
 mod processes;
 mod projects;
@@ -29,6 +31,8 @@ pub(crate) fn all() -> Api {
         .merge(metrics::api())
         .merge(session::api())
         .merge(config::api())
+        .merge(mcp_config::api())
+        .merge(github::api())
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())

@@ -9,7 +9,9 @@ mod config;
 mod draft;
 mod execution_run;
 mod forge;
+mod github;
 mod image;
+mod mcp_config;
 mod patch;
 mod process;
 mod project;
@@ -29,7 +31,11 @@ pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
     OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,
 };
+pub(crate) use github::{CheckTokenResponse, DeviceFlowStart, DevicePollStatus};
 pub(crate) use image::ImageResponse;
+pub(crate) use mcp_config::{
+    GetMcpServerResponse, UPDATE_MCP_SERVERS, mcp_not_saved, mcp_not_shown, mcp_summary,
+};
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};

@@ -10,13 +10,17 @@ mod board;
 mod config;
 mod events;
 mod forge;
+mod github;
 mod images;
 mod map_streams;
 mod matrix;
+mod mcp_config;
 mod metrics;
 mod older_clients;
 mod openapi;
 mod page;
+#[path = "../../../hosts/tests/it/played_github.rs"]
+mod played_github;
 mod projects;
 mod raw_logs;
 mod route_table;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_engine::{AgentEnvironment, Engine, Options, Seam};
+use forge_engine::{AgentEnvironment, Engine, GitHubOptions, Options, Seam};
 use forge_server::{ServeOptions, serve};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -38,6 +38,11 @@ pub(crate) struct Answer {
 impl World {
     /// Opens an engine in an empty directory and serves it.
     pub(crate) async fn new() -> Self {
+        Self::with_github(GitHubOptions::default()).await
+    }
+
+    /// A world with a GitHub of its own.
+    pub(crate) async fn with_github(github: GitHubOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let options = Options {
             home: dir.path().join("home"),
@@ -46,6 +51,9 @@ impl World {
             seam: Seam::default(),
             agents: AgentEnvironment::default(),
             public_url: None,
+            github,
+            user_home: Some(dir.path().to_path_buf()),
+            agent_dirs: Default::default(),
         };
         let engine = Engine::open(options).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,6 +1,11 @@
 //! The settings every agent's profile may hold. An unknown key is somebody else's and is left alone.
 
+mod check;
+pub mod types;
+
 use serde_json::Value;
+
+pub use check::{check_settings, schemas};
 
 use crate::{CommandSpec, Program, Turn};
 
