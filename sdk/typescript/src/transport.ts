@@ -31,6 +31,7 @@ export interface FollowOptions {
 
 /** One event of the event stream; its data is parsed. */
 export interface ServerEvent {
+  /** Where to go on after it; null where a stream cannot be taken up at this place. */
   id: string | null;
   event: string;
   data: unknown;

@@ -22,22 +22,38 @@ export async function startForge(t) {
   // Nothing of the person's is read or changed, and nothing outside is reached.
   const nowhere = 'http://127.0.0.1:1';
   const env = { PATH: process.env.PATH, HOME: home, GITHUB_BASE_URL: nowhere, GITHUB_API_URL: nowhere };
-  const server = spawn(binary, ['serve', '--port', '0', '--data', data], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  server.stderr.on('data', (piece) => (said += piece));
-  const ended = new Promise((resolve) => server.on('exit', resolve));
+  let server = await serve(data, env, '0');
   t.after(async () => {
     // Agents outlive their server by design, so a test ends its own.
     execFileSync(binary, ['serve', '--stop', '--all', '--data', data], { env, stdio: 'ignore' });
-    await ended;
+    await server.ended;
     rmSync(dir, { recursive: true, force: true });
   });
+  const { baseUrl } = server;
+  return {
+    baseUrl,
+    dir,
+    token: () => readFileSync(join(data, 'token'), 'utf8').trim(),
+    /** Kills the server as a power cut would, and starts another in its place. */
+    async replace() {
+      server.child.kill('SIGKILL');
+      await server.ended;
+      server = await serve(data, env, new URL(baseUrl).port);
+    },
+  };
+}
+
+async function serve(data, env, port) {
+  const child = spawn(binary, ['serve', '--port', port, '--data', data], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (piece) => (said += piece));
+  const ended = new Promise((resolve) => child.on('exit', resolve));
   const baseUrl = await eventually(async () => {
-    if (server.exitCode !== null) throw new Error(`the server ended: ${said}`);
-    const { url } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'));
-    return (await fetch(`${url}/health`)).ok ? url : undefined;
-  }, { patient: () => server.exitCode === null });
-  return { baseUrl, dir, data, token: () => readFileSync(join(data, 'token'), 'utf8').trim() };
+    if (child.exitCode !== null) throw new Error(`the server ended: ${said}`);
+    const { pid, url } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'));
+    return pid === child.pid && (await fetch(`${url}/health`)).ok ? url : undefined;
+  }, { patient: () => child.exitCode === null });
+  return { child, ended, baseUrl };
 }
 
 /** Makes a repository with one commit. */
