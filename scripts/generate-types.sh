@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes everything that is generated from the code: the OpenAPI document, the agents' schemas, shared/types.ts.
+# Writes everything that is generated from the code: the OpenAPI document, the agents' schemas, shared/types.ts,
+# the methods of the TypeScript client.
 # With --check it writes nothing, and fails when a file is not what it should be.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
@@ -11,3 +12,4 @@ else
 fi
 cargo test --quiet --locked --package forge-server --test it the_document_is_the_one_that_was_reviewed
 cargo xtask types "$@"
+node sdk/typescript/scripts/generate.mjs "$@"

@@ -82,6 +82,10 @@ export type AskKind = "permission" | "question" | "plan";
 /** Where an attempt stands. */
 export type AttemptState = "running" | "finished" | "failed" | "stopped" | "queued" | "waiting" | "limited";
 
+export type AuthRequired = {
+  auth_required: boolean;
+};
+
 /** How a command ended. */
 export type CommandResult = {
   exit_status: ExitStatus | null;
@@ -148,6 +152,11 @@ export type CreateAndStartTaskRequest = {
 export type CreateFollowUpAttempt = {
   prompt: string;
   variant?: string | null;
+};
+
+export type CreateForgeAgent = {
+  agent_type: string;
+  project_id: string;
 };
 
 export type CreateProject = {
@@ -297,6 +306,33 @@ export type FollowUpProcess = {
   updated_at: string;
 };
 
+export type ForgeAgent = {
+  agent_type: string;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  created_at: string;
+  id: string;
+  project_id: string;
+  task_id: string;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  updated_at: string;
+};
+
+/** Settings of a project, or of all. Keys that this server does not know are kept. */
+export type ForgeProjectSettings = {
+  omni_config: OmniConfig | null;
+  omni_enabled: boolean;
+};
+
+export type ForgeRelease = {
+  body: string | null;
+  created_at: string;
+  html_url: string;
+  name: string;
+  prerelease: boolean;
+  published_at: string | null;
+  tag_name: string;
+};
+
 export type GitBranch = {
   is_current: boolean;
   is_remote: boolean;
@@ -369,6 +405,64 @@ export type NormalizedEntryType = {
   type: "loading";
 };
 
+/** What a notice tells. */
+export type NoticeKind = "finished" | "failed" | "asked";
+
+/** What became of a notice. */
+export type NoticeStatus = "pending" | "sent" | "failed";
+
+export type OmniConfig = {
+  /** Masked; sent back, the mask keeps the key. */
+  api_key: string | null;
+  enabled: boolean;
+  host: string | null;
+  instance: string | null;
+  recipient: string | null;
+  recipient_type: string | null;
+};
+
+export type OmniInstance = {
+  channel_type: string;
+  display_name: string;
+  instance_name: string;
+  is_healthy: boolean;
+  status: string;
+};
+
+export type OmniInstances = {
+  error?: string | null;
+  instances: Array<OmniInstance>;
+};
+
+export type OmniNotification = {
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  created_at: string;
+  error_message: string | null;
+  id: string;
+  message: string | null;
+  metadata: unknown;
+  notification_type: NoticeKind;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  sent_at: string | null;
+  status: NoticeStatus;
+  task_id: string | null;
+};
+
+export type OmniNotifications = {
+  notifications: Array<OmniNotification>;
+};
+
+export type OmniStatus = {
+  config: OmniConfig | null;
+  enabled: boolean;
+};
+
+export type OmniValidation = {
+  error: string | null;
+  instances: Array<OmniInstance>;
+  valid: boolean;
+};
+
 export type OpenSession = {
   token: string;
 };
@@ -416,6 +510,11 @@ export type Project = {
   name: string;
   setup_script: string | null;
   updated_at: string;
+};
+
+/** Every agent's variants, those of the project's own files included. */
+export type ProjectProfiles = {
+  executors: Record<string, unknown>;
 };
 
 /** What a message of this stream is. */
@@ -608,6 +707,18 @@ export type ToolStatus = {
   status: "timed_out";
 };
 
+export type UpdateForgeProjectSettings = {
+  omni_config?: {
+    api_key?: string | null;
+    enabled?: boolean | null;
+    host?: string | null;
+    instance?: string | null;
+    recipient?: string | null;
+    recipient_type?: "PhoneNumber" | "UserId" | null;
+  } | null;
+  omni_enabled?: boolean | null;
+};
+
 export type UpdateProject = {
   cleanup_script?: string | null;
   commit_prompt?: string | null;
@@ -644,4 +755,9 @@ export type UserSystemInfo = {
   config: Config;
   environment: Environment;
   executors: Record<string, unknown>;
+};
+
+export type ValidateOmni = {
+  api_key: string;
+  host: string;
 };

@@ -1,4 +1,5 @@
-// Writes src/types.ts and src/operations.ts from the OpenAPI document of the server, crates/server/openapi.json.
+// Writes src/operations.ts from the OpenAPI document of the server, crates/server/openapi.json, and src/types.ts from
+// shared/types.ts, so that the package is whole by itself.
 //
 // `--check` writes nothing and fails when one of them is stale.
 
@@ -14,7 +15,7 @@ for (const [path, text] of Object.entries(files)) {
   if (!process.argv.includes('--check')) {
     writeFileSync(here(path), text);
   } else if (read(path) !== text) {
-    console.error(`${here(path).pathname} is stale; run: npm run generate`);
+    console.error(`${here(path).pathname} is stale; run: npm run generate-types`);
     stale = 1;
   }
 }
@@ -29,9 +30,8 @@ function read(path) {
 }
 
 function types() {
-  const schemas = Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1));
-  const all = schemas.map(([name, schema]) => `${comment(schema.description)}export type ${name} = ${type(schema)};\n`);
-  return `${MADE}\n${all.join('\n')}`;
+  const shared = readFileSync(here('../../../shared/types.ts'), 'utf8');
+  return shared.replace(/^.*\n/, '// A copy of shared/types.ts, made by scripts/generate.mjs. Do not edit.\n');
 }
 
 /** The TypeScript type of a JSON schema. */

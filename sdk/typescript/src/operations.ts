@@ -8,6 +8,7 @@ export const operations = {
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
+  createForgeAgent: {"method":"POST","path":"/api/forge/agents","gives":"data"},
   createProject: {"method":"POST","path":"/api/projects","gives":"data"},
   createTag: {"method":"POST","path":"/api/tags","gives":"data"},
   createTask: {"method":"POST","path":"/api/tasks","gives":"data"},
@@ -27,10 +28,17 @@ export const operations = {
   followTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/stream/ws","gives":"socket"},
   followUp: {"method":"POST","path":"/api/task-attempts/{attempt_id}/follow-up","gives":"data","repeatable":true},
   getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
+  getAuthRequired: {"method":"GET","path":"/api/forge/auth-required","gives":"json"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
   getExecutionProcess: {"method":"GET","path":"/api/execution-processes/{run_id}","gives":"data"},
+  getForgeAgents: {"method":"GET","path":"/api/forge/agents","gives":"data"},
+  getForgeConfig: {"method":"GET","path":"/api/forge/config","gives":"data"},
+  getForgeProjectSettings: {"method":"GET","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
+  getOmniStatus: {"method":"GET","path":"/api/forge/omni/status","gives":"json"},
   getProfiles: {"method":"GET","path":"/api/profiles","gives":"data"},
   getProject: {"method":"GET","path":"/api/projects/{project_id}","gives":"data"},
+  getProjectProfiles: {"method":"GET","path":"/api/forge/projects/{project_id}/profiles","gives":"data"},
+  getSound: {"method":"GET","path":"/api/sounds/{sound}","gives":"bytes"},
   getSystemInfo: {"method":"GET","path":"/api/info","gives":"data"},
   getTag: {"method":"GET","path":"/api/tags/{tag_id}","gives":"data"},
   getTask: {"method":"GET","path":"/api/tasks/{task_id}","gives":"data"},
@@ -39,9 +47,12 @@ export const operations = {
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
+  listOmniInstances: {"method":"GET","path":"/api/forge/omni/instances","gives":"json"},
+  listOmniNotifications: {"method":"GET","path":"/api/forge/omni/notifications","gives":"json"},
   listPendingApprovals: {"method":"GET","path":"/api/approvals/pending","gives":"data"},
   listProjectBranches: {"method":"GET","path":"/api/projects/{project_id}/branches","gives":"data"},
   listProjects: {"method":"GET","path":"/api/projects","gives":"data"},
+  listReleases: {"method":"GET","path":"/api/forge/releases","gives":"data"},
   listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
   listTags: {"method":"GET","path":"/api/tags","gives":"data"},
   listTaskAttempts: {"method":"GET","path":"/api/task-attempts","gives":"data"},
@@ -56,12 +67,16 @@ export const operations = {
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
   stopTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/stop","gives":"data"},
   updateConfig: {"method":"PUT","path":"/api/config","gives":"data"},
+  updateForgeConfig: {"method":"PUT","path":"/api/forge/config","gives":"data"},
+  updateForgeProjectSettings: {"method":"PUT","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
   updateProfiles: {"method":"PUT","path":"/api/profiles","gives":"data"},
   updateProject: {"method":"PUT","path":"/api/projects/{project_id}","gives":"data"},
   updateTag: {"method":"PUT","path":"/api/tags/{tag_id}","gives":"data"},
   updateTask: {"method":"PUT","path":"/api/tasks/{task_id}","gives":"data"},
   updateTaskOfProject: {"method":"PUT","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   updateTaskTemplate: {"method":"PUT","path":"/api/templates/{template_id}","gives":"data"},
+  validateOmniConfig: {"method":"POST","path":"/api/forge/omni/validate","gives":"json"},
+  webManifest: {"method":"GET","path":"/site.webmanifest","gives":"text"},
 } as const satisfies Record<string, OperationSpec>;
 
 /** One method for each operation; how a call is made is up to the class that extends this. */
@@ -83,6 +98,11 @@ export abstract class Operations {
   /** Adds a task to a project and starts its first attempt. */
   createAndStartTaskInProject(projectId: string, body: T.CreateAndStartTaskRequest, options?: CallOptions): Promise<T.StartedTask> {
     return this.call(operations.createAndStartTaskInProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Adds a standing agent with a task of its own. */
+  createForgeAgent(body: T.CreateForgeAgent, options?: CallOptions): Promise<T.ForgeAgent> {
+    return this.call(operations.createForgeAgent, { body, options });
   }
 
   /** Registers a repository, making it first when that is asked for. */
@@ -180,6 +200,11 @@ export abstract class Operations {
     return this.call(operations.getApprovalStatus, { path: { ask_id: askId }, options });
   }
 
+  /** Says whether every caller needs a token. */
+  getAuthRequired(options?: CallOptions): Promise<T.AuthRequired> {
+    return this.call(operations.getAuthRequired, { options });
+  }
+
   /** Returns the settings, secrets masked. */
   getConfig(options?: CallOptions): Promise<T.Config> {
     return this.call(operations.getConfig, { options });
@@ -190,6 +215,26 @@ export abstract class Operations {
     return this.call(operations.getExecutionProcess, { path: { run_id: runId }, options });
   }
 
+  /** Lists the standing agents of a project. */
+  getForgeAgents(query: { project_id: string; agent_type?: string }, options?: CallOptions): Promise<T.ForgeAgent[]> {
+    return this.call(operations.getForgeAgents, { query, options });
+  }
+
+  /** Returns the settings that hold for every project, secrets masked. */
+  getForgeConfig(options?: CallOptions): Promise<T.ForgeProjectSettings> {
+    return this.call(operations.getForgeConfig, { options });
+  }
+
+  /** Returns the settings that hold in a project, secrets masked. */
+  getForgeProjectSettings(projectId: string, options?: CallOptions): Promise<T.ForgeProjectSettings> {
+    return this.call(operations.getForgeProjectSettings, { path: { project_id: projectId }, options });
+  }
+
+  /** Says whether notices are sent, and by what settings. */
+  getOmniStatus(options?: CallOptions): Promise<T.OmniStatus> {
+    return this.call(operations.getOmniStatus, { options });
+  }
+
   /** Returns the agents' profiles as JSON text, and where they are kept. */
   getProfiles(options?: CallOptions): Promise<T.ProfilesContent> {
     return this.call(operations.getProfiles, { options });
@@ -198,6 +243,16 @@ export abstract class Operations {
   /** Returns a project. */
   getProject(projectId: string, options?: CallOptions): Promise<T.Project> {
     return this.call(operations.getProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Returns the profiles, those of the project's own agent files included. */
+  getProjectProfiles(projectId: string, options?: CallOptions): Promise<T.ProjectProfiles> {
+    return this.call(operations.getProjectProfiles, { path: { project_id: projectId }, options });
+  }
+
+  /** Returns a sound by its name in the settings. */
+  getSound(sound: string, options?: CallOptions): Promise<Blob> {
+    return this.call(operations.getSound, { path: { sound }, options });
   }
 
   /** Returns what a client asks first: settings, agents, the machine. */
@@ -240,6 +295,16 @@ export abstract class Operations {
     return this.call(operations.listExecutionProcesses, { query, options });
   }
 
+  /** Lists the instances of the gateway for notices. */
+  listOmniInstances(options?: CallOptions): Promise<T.OmniInstances> {
+    return this.call(operations.listOmniInstances, { options });
+  }
+
+  /** Lists the newest 50 notices. */
+  listOmniNotifications(options?: CallOptions): Promise<T.OmniNotifications> {
+    return this.call(operations.listOmniNotifications, { options });
+  }
+
   /** Lists what agents wait for. */
   listPendingApprovals(options?: CallOptions): Promise<T.Approval[]> {
     return this.call(operations.listPendingApprovals, { options });
@@ -253,6 +318,11 @@ export abstract class Operations {
   /** Lists projects, newest first. */
   listProjects(options?: CallOptions): Promise<T.Project[]> {
     return this.call(operations.listProjects, { options });
+  }
+
+  /** Lists releases from Forge's own changelog, newest first. */
+  listReleases(options?: CallOptions): Promise<T.ForgeRelease[]> {
+    return this.call(operations.listReleases, { options });
   }
 
   /** Lists every route, and whether it is served. */
@@ -325,6 +395,16 @@ export abstract class Operations {
     return this.call(operations.updateConfig, { body, options });
   }
 
+  /** Lays keys over the settings that hold for every project. */
+  updateForgeConfig(body: T.UpdateForgeProjectSettings, options?: CallOptions): Promise<T.ForgeProjectSettings> {
+    return this.call(operations.updateForgeConfig, { body, options });
+  }
+
+  /** Lays keys over a project's own settings. */
+  updateForgeProjectSettings(projectId: string, body: T.UpdateForgeProjectSettings, options?: CallOptions): Promise<T.ForgeProjectSettings> {
+    return this.call(operations.updateForgeProjectSettings, { path: { project_id: projectId }, body, options });
+  }
+
   /** Replaces all profiles. */
   updateProfiles(body: Record<string, unknown>, options?: CallOptions): Promise<string> {
     return this.call(operations.updateProfiles, { body, options });
@@ -353,5 +433,15 @@ export abstract class Operations {
   /** Changes a template: an absent key keeps, a description of null is cleared. */
   updateTaskTemplate(templateId: string, body: T.UpdateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
     return this.call(operations.updateTaskTemplate, { path: { template_id: templateId }, body, options });
+  }
+
+  /** Tries a gateway and a key. */
+  validateOmniConfig(body: T.ValidateOmni, options?: CallOptions): Promise<T.OmniValidation> {
+    return this.call(operations.validateOmniConfig, { body, options });
+  }
+
+  /** What a browser asks to put the page among its apps. */
+  webManifest(options?: CallOptions): Promise<string> {
+    return this.call(operations.webManifest, { options });
   }
 }

@@ -1,4 +1,9 @@
-// Made by scripts/generate.mjs from the OpenAPI document of the server. Do not edit.
+// A copy of shared/types.ts, made by scripts/generate.mjs. Do not edit.
+
+/** What every answer under /api is, but the few that are bare. */
+export type ApiResponse<T, E = unknown> =
+  | { success: true; data: T; error_data: null; message: null }
+  | { success: false; data: null; error_data: E | null; message: string | null };
 
 /** What a tool call does. */
 export type ActionType = {
@@ -6,7 +11,7 @@ export type ActionType = {
   path: string;
 } | {
   action: "file_edit";
-  changes: FileChange[];
+  changes: Array<FileChange>;
   path: string;
 } | {
   action: "command_run";
@@ -32,7 +37,7 @@ export type ActionType = {
 } | {
   action: "todo_management";
   operation: string;
-  todos: Todo[];
+  todos: Array<Todo>;
 } | {
   action: "other";
   description: string;
@@ -77,6 +82,10 @@ export type AskKind = "permission" | "question" | "plan";
 /** Where an attempt stands. */
 export type AttemptState = "running" | "finished" | "failed" | "stopped" | "queued" | "waiting" | "limited";
 
+export type AuthRequired = {
+  auth_required: boolean;
+};
+
 /** How a command ended. */
 export type CommandResult = {
   exit_status: ExitStatus | null;
@@ -119,7 +128,7 @@ export type Config = {
   onboarding_acknowledged: boolean;
   show_release_notes: boolean;
   showcases: {
-    seen_features: string[];
+    seen_features: Array<string>;
   };
   telemetry_acknowledged: boolean;
   theme: "LIGHT" | "DARK" | "SYSTEM";
@@ -143,6 +152,11 @@ export type CreateAndStartTaskRequest = {
 export type CreateFollowUpAttempt = {
   prompt: string;
   variant?: string | null;
+};
+
+export type CreateForgeAgent = {
+  agent_type: string;
+  project_id: string;
 };
 
 export type CreateProject = {
@@ -292,6 +306,33 @@ export type FollowUpProcess = {
   updated_at: string;
 };
 
+export type ForgeAgent = {
+  agent_type: string;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  created_at: string;
+  id: string;
+  project_id: string;
+  task_id: string;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  updated_at: string;
+};
+
+/** Settings of a project, or of all. Keys that this server does not know are kept. */
+export type ForgeProjectSettings = {
+  omni_config: OmniConfig | null;
+  omni_enabled: boolean;
+};
+
+export type ForgeRelease = {
+  body: string | null;
+  created_at: string;
+  html_url: string;
+  name: string;
+  prerelease: boolean;
+  published_at: string | null;
+  tag_name: string;
+};
+
 export type GitBranch = {
   is_current: boolean;
   is_remote: boolean;
@@ -311,12 +352,12 @@ export type HowDelivered = "started" | "injected" | "queued";
 
 /** What a message of such a stream is. */
 export type MapOfExecutionProcess = {
-  JsonPatch: PatchOpMapValueOfExecutionProcess[];
+  JsonPatch: Array<PatchOpMapValueOfExecutionProcess>;
 };
 
 /** What a message of such a stream is. */
 export type MapOfTaskWithAttemptStatus = {
-  JsonPatch: PatchOpMapValueOfTaskWithAttemptStatus[];
+  JsonPatch: Array<PatchOpMapValueOfTaskWithAttemptStatus>;
 };
 
 /** The whole map under its name, or one thing under its id. */
@@ -362,6 +403,64 @@ export type NormalizedEntryType = {
   type: "thinking";
 } | {
   type: "loading";
+};
+
+/** What a notice tells. */
+export type NoticeKind = "finished" | "failed" | "asked";
+
+/** What became of a notice. */
+export type NoticeStatus = "pending" | "sent" | "failed";
+
+export type OmniConfig = {
+  /** Masked; sent back, the mask keeps the key. */
+  api_key: string | null;
+  enabled: boolean;
+  host: string | null;
+  instance: string | null;
+  recipient: string | null;
+  recipient_type: string | null;
+};
+
+export type OmniInstance = {
+  channel_type: string;
+  display_name: string;
+  instance_name: string;
+  is_healthy: boolean;
+  status: string;
+};
+
+export type OmniInstances = {
+  error?: string | null;
+  instances: Array<OmniInstance>;
+};
+
+export type OmniNotification = {
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  created_at: string;
+  error_message: string | null;
+  id: string;
+  message: string | null;
+  metadata: unknown;
+  notification_type: NoticeKind;
+  /** `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  sent_at: string | null;
+  status: NoticeStatus;
+  task_id: string | null;
+};
+
+export type OmniNotifications = {
+  notifications: Array<OmniNotification>;
+};
+
+export type OmniStatus = {
+  config: OmniConfig | null;
+  enabled: boolean;
+};
+
+export type OmniValidation = {
+  error: string | null;
+  instances: Array<OmniInstance>;
+  valid: boolean;
 };
 
 export type OpenSession = {
@@ -413,6 +512,11 @@ export type Project = {
   updated_at: string;
 };
 
+/** Every agent's variants, those of the project's own files included. */
+export type ProjectProfiles = {
+  executors: Record<string, unknown>;
+};
+
 /** What a message of this stream is. */
 export type RawLogMessage = RawLogPatch | {
   finished: boolean;
@@ -422,7 +526,7 @@ export type RawLogMessage = RawLogPatch | {
 };
 
 export type RawLogPatch = {
-  JsonPatch: PatchOpRawLogPiece[];
+  JsonPatch: Array<PatchOpRawLogPiece>;
   /** Where to resume: `?from=` this. */
   position: number;
 };
@@ -461,7 +565,7 @@ export type Route = {
 };
 
 export type RouteTable = {
-  routes: Route[];
+  routes: Array<Route>;
   version: string;
 };
 
@@ -470,7 +574,7 @@ export type StartedTask = {
   attempt: TaskAttempt;
   attempt_count: number;
   attempt_id: string;
-  attempts: TaskAttempt[];
+  attempts: Array<TaskAttempt>;
   created_at: string;
   description: string | null;
   dev_server_id: string | null;
@@ -603,6 +707,18 @@ export type ToolStatus = {
   status: "timed_out";
 };
 
+export type UpdateForgeProjectSettings = {
+  omni_config?: {
+    api_key?: string | null;
+    enabled?: boolean | null;
+    host?: string | null;
+    instance?: string | null;
+    recipient?: string | null;
+    recipient_type?: "PhoneNumber" | "UserId" | null;
+  } | null;
+  omni_enabled?: boolean | null;
+};
+
 export type UpdateProject = {
   cleanup_script?: string | null;
   commit_prompt?: string | null;
@@ -635,8 +751,13 @@ export type UpdateTaskTemplate = {
 export type UserSystemInfo = {
   /** Nobody is counted; the key is there because clients read it. */
   analytics_user_id: string;
-  capabilities: Record<string, string[]>;
+  capabilities: Record<string, Array<string>>;
   config: Config;
   environment: Environment;
   executors: Record<string, unknown>;
+};
+
+export type ValidateOmni = {
+  api_key: string;
+  host: string;
 };

@@ -20,7 +20,7 @@ test('the methods are the operations of the routes that are served, and each is 
   const served = routes.filter((route) => route.served);
   const told = served.map(({ method, path, operation }) => `${operation} ${method} ${path}`).sort();
   const made = Object.entries(operations).map(([id, { method, path }]) => `${id} ${method} ${path}`).sort();
-  assert.deepEqual(made, told, 'run `npm run generate`');
+  assert.deepEqual(made, told, 'run `npm run generate-types`');
   for (const id of Object.keys(operations)) assert.equal(typeof client[id], 'function', id);
 
   const known = await scenario(forge, client, check);
