@@ -86,6 +86,8 @@ export type AuthRequired = {
   auth_required: boolean;
 };
 
+export type CheckTokenResponse = "VALID" | "INVALID";
+
 /** How a command ended. */
 export type CommandResult = {
   exit_status: ExitStatus | null;
@@ -142,6 +144,7 @@ export type CreateAndStartTaskRequest = {
   executor_profile_id: ExecutorProfileId;
   task: {
     description?: string | null;
+    image_ids?: Array<string> | null;
     parent_task_attempt?: string | null;
     project_id?: string | null;
     title: string;
@@ -150,6 +153,7 @@ export type CreateAndStartTaskRequest = {
 };
 
 export type CreateFollowUpAttempt = {
+  image_ids?: Array<string> | null;
   prompt: string;
   variant?: string | null;
 };
@@ -178,6 +182,7 @@ export type CreateTag = {
 
 export type CreateTask = {
   description?: string | null;
+  image_ids?: Array<string> | null;
   parent_task_attempt?: string | null;
   project_id: string;
   title: string;
@@ -192,6 +197,7 @@ export type CreateTaskAttemptBody = {
 
 export type CreateTaskInProject = {
   description?: string | null;
+  image_ids?: Array<string> | null;
   parent_task_attempt?: string | null;
   project_id?: string | null;
   title: string;
@@ -203,6 +209,17 @@ export type CreateTaskTemplate = {
   template_name: string;
   title?: string | null;
 };
+
+export type DeviceFlowStart = {
+  /** Seconds until the code is of no use. */
+  expires_in: number;
+  /** Seconds to wait between two polls. */
+  interval: number;
+  user_code: string;
+  verification_uri: string;
+};
+
+export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 
 export type Environment = {
   bitness: string;
@@ -333,6 +350,11 @@ export type ForgeRelease = {
   tag_name: string;
 };
 
+export type GetMcpServerResponse = {
+  config_path: string;
+  mcp_config: McpConfig;
+};
+
 export type GitBranch = {
   is_current: boolean;
   is_remote: boolean;
@@ -350,6 +372,17 @@ export type Health = {
 /** A new run was started for it, the running one was told at once, or it waits for the turn's end. */
 export type HowDelivered = "started" | "injected" | "queued";
 
+export type ImageResponse = {
+  created_at: string;
+  file_path: string;
+  hash: string;
+  id: string;
+  mime_type: string | null;
+  original_name: string;
+  size_bytes: number;
+  updated_at: string;
+};
+
 /** What a message of such a stream is. */
 export type MapOfExecutionProcess = {
   JsonPatch: Array<PatchOpMapValueOfExecutionProcess>;
@@ -365,6 +398,14 @@ export type MapValueOfExecutionProcess = ExecutionProcess | Record<string, Execu
 
 /** The whole map under its name, or one thing under its id. */
 export type MapValueOfTaskWithAttemptStatus = TaskWithAttemptStatus | Record<string, TaskWithAttemptStatus>;
+
+export type McpConfig = {
+  is_toml_config: boolean;
+  preconfigured: unknown;
+  servers: Record<string, unknown>;
+  servers_path: Array<string>;
+  template: unknown;
+};
 
 /** One normalised item of a run's log. */
 export type NormalizedEntry = {
@@ -719,6 +760,10 @@ export type UpdateForgeProjectSettings = {
   omni_enabled?: boolean | null;
 };
 
+export type UpdateMcpServers = {
+  servers: Record<string, unknown>;
+};
+
 export type UpdateProject = {
   cleanup_script?: string | null;
   commit_prompt?: string | null;
@@ -737,6 +782,7 @@ export type UpdateTag = {
 
 export type UpdateTask = {
   description?: string | null;
+  image_ids?: Array<string> | null;
   parent_task_attempt?: string | null;
   status?: "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "agent" | "archived" | null;
   title?: string | null;

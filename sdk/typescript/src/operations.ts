@@ -6,6 +6,7 @@ import type * as T from './types.js';
 /** Every operation of the API: how it is called and what comes back. */
 export const operations = {
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
+  checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
   createForgeAgent: {"method":"POST","path":"/api/forge/agents","gives":"data"},
@@ -15,6 +16,7 @@ export const operations = {
   createTaskAttempt: {"method":"POST","path":"/api/task-attempts","gives":"data","repeatable":true},
   createTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks","gives":"data"},
   createTaskTemplate: {"method":"POST","path":"/api/templates","gives":"data"},
+  deleteImage: {"method":"DELETE","path":"/api/images/{image_id}","gives":"data"},
   deleteProject: {"method":"DELETE","path":"/api/projects/{project_id}","gives":"data"},
   deleteTag: {"method":"DELETE","path":"/api/tags/{tag_id}","gives":"data"},
   deleteTask: {"method":"DELETE","path":"/api/tasks/{task_id}","gives":"data"},
@@ -34,6 +36,8 @@ export const operations = {
   getForgeAgents: {"method":"GET","path":"/api/forge/agents","gives":"data"},
   getForgeConfig: {"method":"GET","path":"/api/forge/config","gives":"data"},
   getForgeProjectSettings: {"method":"GET","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
+  getImageFile: {"method":"GET","path":"/api/images/{image_id}/file","gives":"bytes"},
+  getMcpConfig: {"method":"GET","path":"/api/mcp-config","gives":"data"},
   getOmniStatus: {"method":"GET","path":"/api/forge/omni/status","gives":"json"},
   getProfiles: {"method":"GET","path":"/api/profiles","gives":"data"},
   getProject: {"method":"GET","path":"/api/projects/{project_id}","gives":"data"},
@@ -43,6 +47,7 @@ export const operations = {
   getTag: {"method":"GET","path":"/api/tags/{tag_id}","gives":"data"},
   getTask: {"method":"GET","path":"/api/tasks/{task_id}","gives":"data"},
   getTaskAttempt: {"method":"GET","path":"/api/task-attempts/{attempt_id}","gives":"data"},
+  getTaskImages: {"method":"GET","path":"/api/images/task/{task_id}","gives":"data"},
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
@@ -63,18 +68,23 @@ export const operations = {
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
   openSession: {"method":"POST","path":"/api/session","gives":"data"},
   page: {"method":"GET","path":"/","gives":"text"},
+  pollGithubLogin: {"method":"POST","path":"/api/auth/github/device/poll","gives":"data"},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
+  startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
   stopTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/stop","gives":"data"},
   updateConfig: {"method":"PUT","path":"/api/config","gives":"data"},
   updateForgeConfig: {"method":"PUT","path":"/api/forge/config","gives":"data"},
   updateForgeProjectSettings: {"method":"PUT","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
+  updateMcpConfig: {"method":"POST","path":"/api/mcp-config","gives":"data"},
   updateProfiles: {"method":"PUT","path":"/api/profiles","gives":"data"},
   updateProject: {"method":"PUT","path":"/api/projects/{project_id}","gives":"data"},
   updateTag: {"method":"PUT","path":"/api/tags/{tag_id}","gives":"data"},
   updateTask: {"method":"PUT","path":"/api/tasks/{task_id}","gives":"data"},
   updateTaskOfProject: {"method":"PUT","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   updateTaskTemplate: {"method":"PUT","path":"/api/templates/{template_id}","gives":"data"},
+  uploadImage: {"method":"POST","path":"/api/images/upload","gives":"data","part":"file"},
+  uploadTaskImage: {"method":"POST","path":"/api/images/task/{task_id}/upload","gives":"data","part":"file"},
   validateOmniConfig: {"method":"POST","path":"/api/forge/omni/validate","gives":"json"},
   webManifest: {"method":"GET","path":"/site.webmanifest","gives":"text"},
 } as const satisfies Record<string, OperationSpec>;
@@ -88,6 +98,11 @@ export abstract class Operations {
   /** Says that the API is there. */
   apiHealth(options?: CallOptions): Promise<string> {
     return this.call(operations.apiHealth, { options });
+  }
+
+  /** Says whether the stored token is good. Without one, nobody is asked. */
+  checkGithubToken(options?: CallOptions): Promise<T.CheckTokenResponse> {
+    return this.call(operations.checkGithubToken, { options });
   }
 
   /** Adds a task and starts its first attempt, which runs when this answers. */
@@ -133,6 +148,11 @@ export abstract class Operations {
   /** Adds a template. */
   createTaskTemplate(body: T.CreateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
     return this.call(operations.createTaskTemplate, { body, options });
+  }
+
+  /** Deletes an image; one that is not there is deleted already. */
+  deleteImage(imageId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteImage, { path: { image_id: imageId }, options });
   }
 
   /** Forgets a project; the repository stays as it is. */
@@ -230,6 +250,16 @@ export abstract class Operations {
     return this.call(operations.getForgeProjectSettings, { path: { project_id: projectId }, options });
   }
 
+  /** Returns the bytes of an image. */
+  getImageFile(imageId: string, options?: CallOptions): Promise<Blob> {
+    return this.call(operations.getImageFile, { path: { image_id: imageId }, options });
+  }
+
+  /** Returns the MCP servers of an agent, and some to choose from. */
+  getMcpConfig(query: { executor: string }, options?: CallOptions): Promise<T.GetMcpServerResponse> {
+    return this.call(operations.getMcpConfig, { query, options });
+  }
+
   /** Says whether notices are sent, and by what settings. */
   getOmniStatus(options?: CallOptions): Promise<T.OmniStatus> {
     return this.call(operations.getOmniStatus, { options });
@@ -273,6 +303,11 @@ export abstract class Operations {
   /** Returns an attempt. */
   getTaskAttempt(attemptId: string, options?: CallOptions): Promise<T.TaskAttempt> {
     return this.call(operations.getTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Lists the images of a task, in the order they were added. */
+  getTaskImages(taskId: string, options?: CallOptions): Promise<T.ImageResponse[]> {
+    return this.call(operations.getTaskImages, { path: { task_id: taskId }, options });
   }
 
   /** Returns a task. */
@@ -375,9 +410,19 @@ export abstract class Operations {
     return this.call(operations.page, { options });
   }
 
+  /** Asks how far the login is; once it is confirmed, its token is stored. */
+  pollGithubLogin(options?: CallOptions): Promise<T.DevicePollStatus> {
+    return this.call(operations.pollGithubLogin, { options });
+  }
+
   /** Answers what an agent waits for, once. */
   respondToApproval(askId: string, body: T.ApprovalResponse, options?: CallOptions): Promise<T.Responded> {
     return this.call(operations.respondToApproval, { path: { ask_id: askId }, body, options });
+  }
+
+  /** Starts a login at GitHub: a code to type there. An earlier one is given up. */
+  startGithubLogin(options?: CallOptions): Promise<T.DeviceFlowStart> {
+    return this.call(operations.startGithubLogin, { options });
   }
 
   /** Stops a run, and answers when none of its processes is left. */
@@ -403,6 +448,11 @@ export abstract class Operations {
   /** Lays keys over a project's own settings. */
   updateForgeProjectSettings(projectId: string, body: T.UpdateForgeProjectSettings, options?: CallOptions): Promise<T.ForgeProjectSettings> {
     return this.call(operations.updateForgeProjectSettings, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Replaces the MCP servers in an agent's own settings file. */
+  updateMcpConfig(body: T.UpdateMcpServers, query: { executor: string }, options?: CallOptions): Promise<string> {
+    return this.call(operations.updateMcpConfig, { body, query, options });
   }
 
   /** Replaces all profiles. */
@@ -433,6 +483,16 @@ export abstract class Operations {
   /** Changes a template: an absent key keeps, a description of null is cleared. */
   updateTaskTemplate(templateId: string, body: T.UpdateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
     return this.call(operations.updateTaskTemplate, { path: { template_id: templateId }, body, options });
+  }
+
+  /** Keeps a picture; the same bytes are the same image. */
+  uploadImage(file: Blob, options?: CallOptions): Promise<T.ImageResponse> {
+    return this.call(operations.uploadImage, { file, options });
+  }
+
+  /** Keeps a picture and gives it to a task. */
+  uploadTaskImage(taskId: string, file: Blob, options?: CallOptions): Promise<T.ImageResponse> {
+    return this.call(operations.uploadTaskImage, { path: { task_id: taskId }, file, options });
   }
 
   /** Tries a gateway and a key. */
