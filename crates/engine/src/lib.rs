@@ -6,6 +6,7 @@
 mod asks;
 mod attempts;
 mod background;
+mod browse;
 mod clean;
 mod config;
 mod drafts;
@@ -64,6 +65,7 @@ pub use forge_hosts::github::Address as GitHubAddress;
 use forge_model::RunId;
 
 pub use asks::NewAsk;
+pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use error::{Error, ErrorKind, Result};
@@ -134,6 +136,8 @@ struct Inner {
     files: Mutex<()>,
     /// Held while a picture and its row come or go together.
     images: tokio::sync::Mutex<()>,
+    /// The directory that people may look around in.
+    person: Option<std::path::PathBuf>,
     /// Held for the life of the engine: nobody else writes to this data directory.
     _lock: std::fs::File,
 }

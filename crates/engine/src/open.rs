@@ -28,6 +28,8 @@ const INHERITED: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The data directory.
     pub home: PathBuf,
+    /// The directory that people may look around in besides projects: their home. None shows projects only.
+    pub person: Option<PathBuf>,
     /// Where worktrees go; none means `worktrees` in the data directory.
     pub worktrees: Option<PathBuf>,
     /// The forge binary, which plays the shim and the scripted agent.
@@ -114,6 +116,7 @@ impl Engine {
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
+                person: options.person,
                 _lock: lock,
             }),
         };

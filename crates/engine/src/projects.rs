@@ -66,6 +66,7 @@ impl Engine {
         detached(async move {
             let name = checked_name(&new.name)?;
             let path = engine.repository(new.path, new.create).await?;
+            engine.check_base_branch(&path, new.default_base_branch.as_deref()).await?;
             let now = crate::store::now();
             let project = Project {
                 id: ProjectId::random(),
@@ -99,6 +100,13 @@ impl Engine {
             Some(path) => Some(self.repository(path, false).await?),
             None => None,
         };
+        if let Some(Some(branch)) = &change.default_base_branch {
+            let place = match &path {
+                Some(path) => path.clone(),
+                None => self.project(id).await?.path,
+            };
+            self.check_base_branch(&place, Some(branch)).await?;
+        }
         let written = self.inner.store.write(move |tx| {
             let Some(mut project) = projects::one(tx.conn(), id)? else { return Ok(None) };
             project.name = name.unwrap_or(project.name);
@@ -137,18 +145,37 @@ impl Engine {
 
     /// Finds the top of the repository at a path, making it first when that is wanted.
     async fn repository(&self, path: PathBuf, create: bool) -> Result<PathBuf> {
-        let (git, home) = (self.inner.git.clone(), self.inner.paths.home.clone());
+        let (git, paths, person) =
+            (self.inner.git.clone(), self.inner.paths.clone(), self.inner.person.clone());
         blocking(move || {
-            let path = absolute(&path)?;
+            let path = absolute(&path, person.as_deref())?;
             if create && !path.join(".git").exists() {
-                check_new_place(&git, &path, &home)?;
+                check_new_place(&git, &path, &paths.home)?;
                 std::fs::create_dir_all(&path).map_err(|error| {
                     Error::invalid(format!("Failed to create directory: {error}: {}", path.display()))
                 })?;
                 git.init(&path)?;
             }
             let repo = git.open(&path).map_err(as_clients_know_it)?;
+            let worktrees = paths.worktrees.canonicalize().unwrap_or(paths.worktrees);
+            if repo.top().starts_with(&worktrees) {
+                return Err(Error::invalid(format!(
+                    "The specified directory is a worktree of a Forge attempt: {}; use the repository it belongs to",
+                    repo.top().display()
+                )));
+            }
             Ok(repo.top().to_path_buf())
+        })
+        .await?
+    }
+
+    /// Refuses a default branch that is not there. A repository without commits has none yet.
+    async fn check_base_branch(&self, path: &Path, branch: Option<&str>) -> Result<()> {
+        let Some(branch) = branch.map(str::to_string) else { return Ok(()) };
+        let (engine, path) = (self.clone(), path.to_path_buf());
+        blocking(move || match engine.repo(&path)?.resolve_branch(&branch) {
+            Ok(_) | Err(forge_git::Error::NoCommits { .. }) => Ok(()),
+            Err(error) => Err(Error::invalid(format!("`default_base_branch`: {}", Error::from(error)))),
         })
         .await?
     }
@@ -196,9 +223,9 @@ fn check_new_place(git: &forge_git::Git, path: &Path, home: &Path) -> Result<()>
 }
 
 /// Expands `~` and refuses what is not absolute after that.
-fn absolute(path: &Path) -> Result<PathBuf> {
-    let expanded = match (path.strip_prefix("~"), std::env::var_os("HOME")) {
-        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+fn absolute(path: &Path, home: Option<&Path>) -> Result<PathBuf> {
+    let expanded = match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_path_buf(),
     };
     if expanded.is_absolute() {

@@ -46,8 +46,6 @@ const UNSERVED: &[&str] = &[
     "GET /api/execution-runs/{execution_run_id}/logs/ws",
     "POST /api/execution-runs/{execution_run_id}/stop",
     "GET /api/execution-runs/{execution_run_id}/processes",
-    "GET /api/filesystem/directory",
-    "GET /api/filesystem/git-repos",
     "GET /api/containers/info",
     "POST /api/approvals/create",
     "GET /api/drafts/stream/ws",

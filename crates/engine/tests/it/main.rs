@@ -5,6 +5,7 @@
 
 mod asking;
 mod bad_world;
+mod browsing;
 mod config;
 mod crowd;
 mod drafting;

@@ -191,6 +191,7 @@ impl Drop for World {
 pub(crate) fn options(home: &Path, seam: &str) -> Options {
     Options {
         home: home.into(),
+        person: home.parent().map(|dir| dir.join("person")),
         worktrees: None,
         forge: forge_binary(),
         seam: Seam::parse(seam).unwrap(),

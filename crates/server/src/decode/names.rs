@@ -92,6 +92,8 @@ pub(crate) const TASK_STATUS: Name = name(
 );
 pub(crate) const PARENT_TASK_ATTEMPT: Name = id("parent_task_attempt");
 
+pub(crate) const PATH_TO_LIST: Name = name("path", PATH, Kind::Text);
+
 pub(crate) const IMAGE_IDS: Name = name("image_ids", SHORT, Kind::Ids);
 
 pub(crate) const TASK: Name = name(

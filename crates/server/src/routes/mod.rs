@@ -5,6 +5,7 @@ mod approvals;
 mod attempts;
 mod config;
 mod events;
+mod filesystem;
 mod forge;
 mod github;
 mod health;
@@ -41,6 +42,7 @@ pub(crate) fn all() -> Api {
         .merge(processes::api())
         .merge(approvals::api())
         .merge(images::api())
+        .merge(filesystem::api())
         .merge(events::api())
         .merge(forge::api())
         .merge(sounds::api())

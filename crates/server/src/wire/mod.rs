@@ -6,6 +6,7 @@ mod approval;
 mod attempt;
 mod branch;
 mod config;
+mod directory;
 mod draft;
 mod execution_run;
 mod forge;
@@ -25,6 +26,7 @@ pub(crate) use attempt::{
 };
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
+pub(crate) use directory::{DirectoryEntry, DirectoryListResponse};
 pub(crate) use draft::Draft;
 pub(crate) use execution_run::ExecutionRun;
 pub(crate) use forge::{

@@ -44,8 +44,10 @@ impl World {
     /// A world with a GitHub of its own.
     pub(crate) async fn with_github(github: GitHubOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("person")).unwrap();
         let options = Options {
             home: dir.path().join("home"),
+            person: Some(dir.path().join("person")),
             worktrees: None,
             forge: forge_binary(),
             seam: Seam::default(),
