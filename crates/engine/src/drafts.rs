@@ -14,7 +14,7 @@ use crate::intent::Intent;
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, attempts, drafts, events, runs, starts};
+use crate::store::{Error as StoreError, Tx, attempts, drafts, events, projects, runs, starts};
 use crate::{Engine, Error, Result, follow_up};
 
 /// What to change of a draft; none keeps.
@@ -70,34 +70,40 @@ enum Plan {
 impl Engine {
     /// Returns an attempt's draft of a kind: an empty one when nobody has written it yet.
     pub async fn draft(&self, attempt: AttemptId, kind: DraftKind) -> Result<Draft> {
-        let looked = self.inner.store.read(move |conn| {
-            Ok((attempts::one(conn, attempt)?.is_some(), drafts::one(conn, attempt, kind)?))
-        });
+        let looked = self
+            .inner
+            .store
+            .read(move |conn| Ok((attempts::one(conn, attempt)?, drafts::one(conn, attempt, kind)?)));
         match looked.await? {
-            (false, _) => Err(no_attempt(attempt)),
-            (true, found) => Ok(found.unwrap_or_else(|| Draft::empty(attempt, kind, crate::store::now()))),
+            (None, _) => Err(no_attempt(attempt)),
+            (Some(view), found) => {
+                Ok(found.unwrap_or_else(|| Draft::empty(attempt, kind, view.attempt.created_at)))
+            }
         }
     }
 
     /// Returns the drafts of every attempt of a project, and the position they belong to.
     pub async fn drafts(&self, project: ProjectId) -> Result<ProjectDrafts> {
         let looked = self.inner.store.read(move |conn| {
-            let (now, mut written) = (crate::store::now(), drafts::of_project(conn, project)?);
+            if projects::one(conn, project)?.is_none() {
+                return Ok(None);
+            }
+            let mut written = drafts::of_project(conn, project)?;
             let mut take = |attempt, kind| {
                 let at = written.iter().position(|draft| draft.attempt == attempt && draft.kind == kind)?;
                 Some(written.swap_remove(at))
             };
-            let attempts = attempts::ids_of_project(conn, project)?.into_iter().map(|attempt| {
+            let attempts = attempts::births(conn, project)?.into_iter().map(|(attempt, born)| {
                 let follow_up = take(attempt, DraftKind::FollowUp);
                 AttemptDrafts {
                     attempt,
-                    follow_up: follow_up.unwrap_or_else(|| Draft::empty(attempt, DraftKind::FollowUp, now)),
+                    follow_up: follow_up.unwrap_or_else(|| Draft::empty(attempt, DraftKind::FollowUp, born)),
                     retry: take(attempt, DraftKind::Retry),
                 }
             });
-            Ok(ProjectDrafts { attempts: attempts.collect(), seq: events::newest(conn)? })
+            Ok(Some(ProjectDrafts { attempts: attempts.collect(), seq: events::newest(conn)? }))
         });
-        Ok(looked.await?)
+        looked.await?.ok_or_else(|| Error::not_found(format!("there is no project {project}")))
     }
 
     /// Writes a draft; makes it when it is not there yet.

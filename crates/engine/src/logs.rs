@@ -89,6 +89,12 @@ impl Engine {
 }
 
 impl LogTail {
+    /// Returns where the next output will be read; none while it is being read. Less than what was asked for
+    /// when the log is not that long.
+    pub fn position(&self) -> Option<u64> {
+        self.reader.as_ref().map(|reader| reader.log.position())
+    }
+
     /// Returns why the last [`next`](Self::next) gave nothing.
     pub fn end(&self) -> LogEnd {
         self.end

@@ -34,10 +34,14 @@ named! {
 }
 
 impl Draft {
-    /// A draft that nobody has written yet.
-    pub fn empty(attempt: AttemptId, kind: DraftKind, now: Time) -> Self {
+    /// A draft that nobody has written yet, as old as it is told.
+    pub fn empty(attempt: AttemptId, kind: DraftKind, at: Time) -> Self {
+        let salt = match kind {
+            DraftKind::FollowUp => 1,
+            DraftKind::Retry => 2,
+        };
         Self {
-            id: DraftId::random(),
+            id: DraftId::of(attempt, salt),
             attempt,
             kind,
             retry: None,
@@ -47,8 +51,8 @@ impl Draft {
             version: 0,
             queued: None,
             sending: false,
-            created_at: now,
-            updated_at: now,
+            created_at: at,
+            updated_at: at,
         }
     }
 }

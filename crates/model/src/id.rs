@@ -105,6 +105,16 @@ ids! {
     DraftId
 }
 
+impl DraftId {
+    /// Returns the id of an attempt's draft. It follows from the attempt, so that a draft has its name before
+    /// anybody has written it, and two looks at it are the same.
+    pub(crate) fn of(attempt: AttemptId, salt: u8) -> Self {
+        let mut bytes = *attempt.0.as_bytes();
+        bytes[15] ^= salt;
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

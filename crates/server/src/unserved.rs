@@ -48,7 +48,6 @@ const UNSERVED: &[&str] = &[
     "GET /api/execution-runs/{execution_run_id}/processes",
     "GET /api/containers/info",
     "POST /api/approvals/create",
-    "GET /api/drafts/stream/ws",
     "GET /api/forge/projects/{project_id}/branch-status",
     "POST /api/forge/projects/{project_id}/pull",
 ];

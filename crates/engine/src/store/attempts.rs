@@ -37,6 +37,7 @@ statements! {
     LIVE = view!("where a.state in ('queued', 'running', 'waiting', 'limited') order by a.created_at, a.id");
     IDS_OF_TASK = "select id from attempts where task_id = $1";
     IDS_OF_PROJECT = "select id from attempts where project_id = $1";
+    BIRTHS = "select id, created_at from attempts where project_id = $1 order by created_at, id";
     INSERT = "insert into attempts (id, project_id, task_id, agent, variant, state, reason, branch, target_branch,
         base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
@@ -102,6 +103,12 @@ pub(crate) fn ids_of_task(conn: &Conn, task: TaskId) -> Result<Vec<AttemptId>, E
 /// Returns the ids of all attempts in a project.
 pub(crate) fn ids_of_project(conn: &Conn, project: ProjectId) -> Result<Vec<AttemptId>, Error> {
     conn.query(IDS_OF_PROJECT, args![project])?.iter().map(|row| row.parse(0)).collect()
+}
+
+/// Returns the attempts in a project and when each was made.
+pub(crate) fn births(conn: &Conn, project: ProjectId) -> Result<Vec<(AttemptId, Time)>, Error> {
+    let rows = conn.query(BIRTHS, args![project])?;
+    rows.iter().map(|row| Ok((row.parse(0)?, Time::from_millis(row.int(1)?)))).collect()
 }
 
 /// Adds an attempt.

@@ -6,6 +6,7 @@
 //! one that it has is a `replace`, and a `remove` is sent only of what it has. A frame has at most one
 //! operation for each path, because the older board keeps the last one and forgets the others.
 
+mod drafts;
 mod processes;
 mod tasks;
 
@@ -26,6 +27,7 @@ use crate::streams::ChangesTail;
 use crate::streams::socket::{CLOSING, Farewell, PING, Sink, part, until_gone};
 use crate::wire::PatchOp;
 
+pub(crate) use drafts::{DraftValue, Drafts};
 pub(crate) use processes::Processes;
 pub(crate) use tasks::Tasks;
 
@@ -75,6 +77,10 @@ pub(crate) type Whole<I, V> = Positioned<(I, V)>;
 pub(crate) enum News<I, V> {
     /// It is in the map, and this is what it is now.
     Is(I, V),
+    /// It is in the map; only a client that does not have it need be told.
+    Exists(I, V),
+    /// A part of it, under a name, is now this.
+    Part(I, &'static str, V),
     /// It is not in the map, or not any more.
     IsNot(I),
 }
@@ -156,7 +162,15 @@ fn snapshot<D: Document>(whole: Whole<D::Id, D::Value>, given: &mut HashSet<D::I
 /// Makes an operation of each piece of news, encoded.
 fn operations<D: Document>(news: Vec<News<D::Id, D::Value>>, given: &mut HashSet<D::Id>) -> Vec<String> {
     let path = |id: D::Id| format!("/{}/{id}", D::NAME);
+    let mut fresh = HashSet::new();
     let operation = |news| match news {
+        News::Exists(id, value) => given.insert(id).then(|| {
+            fresh.insert(id);
+            PatchOp::add(path(id), MapValue::One(value))
+        }),
+        // What was added just now came with its newest parts.
+        News::Part(id, part, value) => (given.contains(&id) && !fresh.contains(&id))
+            .then(|| PatchOp::replace(format!("{}/{part}", path(id)), MapValue::One(value))),
         News::Is(id, value) if given.insert(id) => Some(PatchOp::add(path(id), MapValue::One(value))),
         News::Is(id, value) => Some(PatchOp::replace(path(id), MapValue::One(value))),
         News::IsNot(id) => given.remove(&id).then(|| PatchOp::remove(path(id))),

@@ -10,6 +10,7 @@ mod forge;
 mod github;
 mod health;
 mod images;
+mod live;
 mod mcp_config;
 mod metrics;
 mod processes;
@@ -46,6 +47,7 @@ pub(crate) fn all() -> Api {
         .merge(events::api())
         .merge(forge::api())
         .merge(sounds::api())
+        .merge(live::api())
 }
 
 /// The table of operations, made once.

@@ -3,10 +3,12 @@
 
 mod changes;
 mod events;
+mod live;
 mod raw_logs;
 pub(crate) mod socket;
 
 pub(crate) use changes::ChangesTail;
 pub(crate) use events::{Position, events};
+pub(crate) use live::{LiveMessage, live};
 pub(crate) use raw_logs::{RawLogMessage, raw_logs};
 pub(crate) use socket::upgraded;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Approval, Draft, ExecutionProcess, ExecutionRun, Project, TaskAttempt, TaskWithAttemptStatus};
 
 /// The operations of one batch of changes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Patch(Vec<PatchOp<Thing>>);
 
@@ -20,7 +20,7 @@ pub(crate) struct PatchOp<T> {
     value: Option<T>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Thing {
     Project(Project),

@@ -12,6 +12,7 @@ mod events;
 mod forge;
 mod github;
 mod images;
+mod live;
 mod map_streams;
 mod matrix;
 mod mcp_config;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use forge_engine::DraftChange;
+use forge_model::DraftKind;
 use serde_json::{Value, json};
 
 use crate::board::{Board, Dice, Follower, whole};
@@ -9,6 +11,7 @@ use crate::world::{World, eventually, id};
 
 const TASKS: &str = "tasks";
 const PROCESSES: &str = "execution_processes";
+const DRAFTS: &str = "drafts";
 
 fn tasks_of(project: &str) -> String {
     format!("/api/tasks/stream/ws?project_id={project}")
@@ -16,6 +19,29 @@ fn tasks_of(project: &str) -> String {
 
 fn processes_of(attempt: &str) -> String {
     format!("/api/execution-processes/stream/ws?task_attempt_id={attempt}&show_soft_deleted=true")
+}
+
+fn drafts_of(project: &str) -> String {
+    format!("/api/drafts/stream/ws?project_id={project}")
+}
+
+/// Writes a draft, or deletes it when there is no text; says whether that was possible.
+fn write_draft(world: &World, attempt: &str, kind: DraftKind, text: Option<&str>) -> bool {
+    let attempt = attempt.parse().unwrap();
+    tokio::task::block_in_place(|| {
+        tokio::runtime::Handle::current().block_on(async {
+            match text {
+                Some(text) => {
+                    let retry = world.engine.runs(attempt, true).await.unwrap().first().map(|run| run.id);
+                    let retry = retry.filter(|_| kind == DraftKind::Retry);
+                    let change =
+                        DraftChange { prompt: Some(text.to_string()), retry, ..DraftChange::default() };
+                    world.engine.save_draft(attempt, kind, change).await.is_ok()
+                }
+                None => world.engine.delete_draft(attempt, kind).await.is_ok(),
+            }
+        })
+    })
 }
 
 fn follow(world: &World, map: &str, path: &str) -> Follower {
@@ -141,6 +167,34 @@ async fn runs_of_an_attempt_are_followed_and_an_unknown_attempt_has_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn every_attempt_has_an_entry_among_the_drafts_and_a_new_one_is_added() {
+    let world = World::new().await;
+    let project = world.project();
+    let mut socket = world.socket(&drafts_of(&project));
+    assert_eq!(operations(&mut socket), ["replace /drafts"]);
+    let started = world.start(&project, "hello", "say hi");
+    let attempt = started["attempt_id"].as_str().unwrap().to_string();
+    assert_eq!(operations(&mut socket), [format!("add /drafts/{attempt}")]);
+    world.wait_for(&attempt, "finished");
+
+    let empty = whole(DRAFTS, world.address, &drafts_of(&project));
+    let draft = &empty["drafts"][&attempt];
+    assert!(draft["retry"].is_null() && draft["follow_up"]["version"] == 0, "{draft}");
+    assert_eq!(draft["follow_up"]["created_at"], world.attempt(&attempt)["created_at"]);
+    assert_eq!(empty, whole(DRAFTS, world.address, &drafts_of(&project)), "an empty draft is the same twice");
+
+    assert!(write_draft(&world, &attempt, DraftKind::FollowUp, Some("go on")));
+    assert_eq!(operations(&mut socket), [format!("replace /drafts/{attempt}/follow_up")]);
+    assert!(write_draft(&world, &attempt, DraftKind::Retry, Some("again")));
+    assert_eq!(operations(&mut socket), [format!("replace /drafts/{attempt}/retry")]);
+    assert!(write_draft(&world, &attempt, DraftKind::Retry, None));
+    assert_eq!(operations(&mut socket), [format!("replace /drafts/{attempt}/retry")]);
+    assert_eq!(whole(DRAFTS, world.address, &drafts_of(&project))["drafts"][&attempt]["retry"], Value::Null);
+    world.send("DELETE", &format!("/api/tasks/{}", id(&started)), &[], b"").data();
+    assert_eq!(operations(&mut socket), [format!("remove /drafts/{attempt}")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_map_that_cannot_be_is_refused_before_the_upgrade() {
     let world = World::new().await;
     let nobody = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c";
@@ -150,6 +204,8 @@ async fn a_map_that_cannot_be_is_refused_before_the_upgrade() {
         (tasks_of("x"), 400, "`project_id`"),
         ("/api/tasks/stream/ws".to_string(), 400, "`project_id`"),
         (processes_of("x"), 400, "`task_attempt_id`"),
+        (drafts_of(nobody), 404, nobody),
+        (drafts_of("x"), 400, "`project_id`"),
         ("/api/execution-processes/stream/ws".to_string(), 400, "`task_attempt_id`"),
     ] {
         let refusal = world.get(&path).refusal(status);
@@ -255,7 +311,7 @@ impl Walk {
     fn step(&mut self) {
         let (task, attempt) = (self.pick(&self.tasks.clone()), self.pick(&self.attempts.clone()));
         let project = self.pick(&self.projects.clone()).unwrap_or_default();
-        match (self.dice.roll(14), task, attempt) {
+        match (self.dice.roll(17), task, attempt) {
             (0..=1, ..) => {
                 let title = format!("task {}", self.dice.roll(1000));
                 self.tasks.push(make_task(&self.world, &project, &title));
@@ -278,6 +334,12 @@ impl Walk {
                 self.world.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body);
             }
             (12, ..) => self.delete(&format!("/api/projects/{project}")),
+            (14..=16, _, Some(attempt)) => {
+                let kind = DraftKind::ALL[self.dice.roll(2)];
+                let text = format!("text {}", self.dice.roll(1000));
+                // It may be gone, or have nothing to delete.
+                write_draft(&self.world, &attempt, kind, (self.dice.roll(4) > 0).then_some(text.as_str()));
+            }
             (13, ..) => {
                 let (_, _, follower) = &self.followers[self.dice.roll(self.followers.len())];
                 follower.pause();
@@ -296,6 +358,7 @@ impl Walk {
     fn add_project(&mut self) {
         let project = another_project(&self.world, &format!("repository-{}", self.followers.len()));
         self.follow(TASKS, tasks_of(&project));
+        self.follow(DRAFTS, drafts_of(&project));
         self.projects.push(project);
     }
 
@@ -331,7 +394,7 @@ impl Walk {
     fn check(&self) {
         for (map, path, follower) in &self.followers {
             follower.go_on();
-            let project = path.strip_prefix("/api/tasks/stream/ws?project_id=");
+            let project = path.split_once("?project_id=").map(|(_, project)| project);
             if project.is_some_and(|project| !self.projects.iter().any(|one| one == project)) {
                 let nothing = json!({ *map: {} });
                 eventually(|| (*follower.board().document() == nothing).then_some(()));

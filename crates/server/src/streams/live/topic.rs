@@ -1,0 +1,56 @@
+//! What a live socket can be asked to follow, by name.
+
+use forge_model::{ProjectId, RunId};
+
+/// Something to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// Everything that changes, or what changes in a project.
+    Events(Option<ProjectId>),
+    /// What a run prints.
+    Log(RunId),
+}
+
+impl Topic {
+    /// Reads a topic, or says in a sentence why it is none.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let (kind, id) = match text.split_once(':') {
+            Some((kind, id)) => (kind, Some(id)),
+            None => (text, None),
+        };
+        match (kind, id) {
+            ("events", None) => Ok(Topic::Events(None)),
+            ("events", Some(id)) => id.parse().map(|id| Topic::Events(Some(id))).map_err(|e| e.to_string()),
+            ("log", Some(id)) => id.parse().map(Topic::Log).map_err(|e| e.to_string()),
+            ("entries" | "diff", Some(_)) => {
+                Err(format!("topics like `{kind}:` are not served by this version of Forge yet"))
+            }
+            _ => Err("a topic is `events`, `events:<project id>` or `log:<run id>`".to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_is_read_or_refused_with_a_sentence() {
+        let id = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c";
+        assert_eq!(Topic::read("events"), Ok(Topic::Events(None)));
+        assert_eq!(Topic::read(&format!("events:{id}")), Ok(Topic::Events(Some(id.parse().unwrap()))));
+        assert_eq!(Topic::read(&format!("log:{id}")), Ok(Topic::Log(id.parse().unwrap())));
+        for (topic, told) in [
+            ("", "a topic is"),
+            ("log", "a topic is"),
+            ("tasks", "a topic is"),
+            ("log:x", "is not an id"),
+            ("events:", "is not an id"),
+            ("entries:x", "not served"),
+            ("diff:x", "not served"),
+        ] {
+            let refused = Topic::read(topic).unwrap_err();
+            assert!(refused.contains(told), "{topic}: {refused}");
+        }
+    }
+}
