@@ -129,6 +129,7 @@ function spec(operation) {
     path: operation.path,
     gives: gives(operation),
     ...(repeatable(operation) ? { repeatable: true } : {}),
+    ...(gives(operation) === 'socket' && operation.parameters?.some((one) => one.name === 'from') ? { resumes: true } : {}),
     ...(part ? { part: Object.keys(partSchema(part.schema).properties)[0] } : {}),
   };
 }

@@ -25,7 +25,7 @@ export const operations = {
   docs: {"method":"GET","path":"/docs","gives":"text"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
   followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
-  followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket"},
+  followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket","resumes":true},
   followTasks: {"method":"GET","path":"/api/tasks/stream/ws","gives":"socket"},
   followTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/stream/ws","gives":"socket"},
   followUp: {"method":"POST","path":"/api/task-attempts/{attempt_id}/follow-up","gives":"data","repeatable":true},

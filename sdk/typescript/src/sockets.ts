@@ -49,7 +49,7 @@ export async function* followSocket<R>(
       for await (const message of inbox) {
         failures = 0;
         yield place.take(message) as R;
-        if (message['finished'] === true) return;
+        if (place.isOver) return;
       }
     } finally {
       inbox.leave();
@@ -64,6 +64,8 @@ export async function* followSocket<R>(
 
 /** Where a reader is in a stream, and how it asks for what comes after. */
 class Place {
+  /** The server has told everything that was asked for. */
+  isOver = false;
   readonly #operation: OperationSpec;
   readonly #given: Given;
   #position: number | undefined;
@@ -79,7 +81,7 @@ class Place {
   }
 
   given(): Given {
-    if (this.#position === undefined || !this.#isLog()) return this.#given;
+    if (this.#position === undefined || this.#operation.resumes !== true) return this.#given;
     return { ...this.#given, query: { ...this.#given.query, from: this.#position } };
   }
 
@@ -92,14 +94,17 @@ class Place {
 
   /** Notes where a message leads to, and returns it as one of the whole stream. */
   take(message: Message): Message {
-    const { topic, position, error } = message;
+    const { topic, position, error, finished } = message;
     if (typeof topic === 'string') {
-      if (typeof error === 'string') this.#topics.delete(topic);
+      if (typeof error === 'string' || finished === true) this.#topics.delete(topic);
       else if (typeof position === 'number') this.#topics.set(topic, position);
-    } else if (typeof position === 'number') {
-      this.#position = position;
+      this.isOver = this.#topics.size === 0;
+    } else {
+      if (typeof position === 'number') this.#position = position;
+      this.isOver = finished === true;
     }
-    return this.#isLog() && Array.isArray(message['JsonPatch']) ? this.#renumbered(message) : message;
+    const isLog = this.#operation.resumes === true && Array.isArray(message['JsonPatch']);
+    return isLog ? this.#renumbered(message) : message;
   }
 
   /** The server counts the entries of a log anew for each connection; the reader sees one list. */
@@ -114,10 +119,6 @@ class Place {
 
   breakOff(): void {
     this.#before = this.#entries;
-  }
-
-  #isLog(): boolean {
-    return this.#operation.path.endsWith('/raw-logs/ws');
   }
 }
 

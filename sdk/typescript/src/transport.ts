@@ -9,6 +9,8 @@ export interface OperationSpec {
   readonly gives: 'data' | 'json' | 'text' | 'bytes' | 'events' | 'socket';
   /** The server remembers the answer under an `Idempotency-Key`. */
   readonly repeatable?: boolean;
+  /** The stream goes on after a position that it tells, by the parameter `from`. */
+  readonly resumes?: boolean;
   /** The part of the form that a file is sent in. */
   readonly part?: string;
 }

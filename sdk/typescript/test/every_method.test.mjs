@@ -179,7 +179,7 @@ async function plainCall(client, check, known, id) {
     return true;
   } catch (error) {
     if (error.name !== 'ForgeError') throw error;
-    assert.ok(error.status !== 0 && error.status < 500 || error.status === 502, `${id}: ${error.status} ${error.message}`);
+    assert.ok((error.status !== 0 && error.status < 500) || error.status === 502, `${id}: ${error.status} ${error.message}`);
     return false;
   }
 }

@@ -141,13 +141,17 @@ test('the live socket goes on with each topic where it was', async (t) => {
       heard.push([n, topic, after]);
       if (topic === 'log:r') {
         socket.send(JSON.stringify({ topic, position: n * 10, value: [] }), () => n === 1 && socket.close(1011));
+        if (n === 2) {
+          socket.send(JSON.stringify({ topic, position: 30, value: [], finished: true }));
+          socket.send(JSON.stringify({ topic: 'events', error: 'it cannot be followed any more' }));
+        }
       }
     });
   });
   const spec = { method: 'GET', path: '/api/live/ws', gives: 'socket' };
   const subscriptions = [{ topic: 'events', after: 3 }, { topic: 'log:r' }];
-  const messages = await collect(followSocket(transport(server.baseUrl), opener, spec, { subscriptions }), 2);
-  assert.deepEqual(messages.map(({ position }) => position), [10, 20]);
+  const messages = await collect(followSocket(transport(server.baseUrl), opener, spec, { subscriptions }));
+  assert.deepEqual(messages.map(({ position }) => position), [10, 20, 30, undefined], 'it ends with its last topic');
   assert.deepEqual(heard, [[1, 'events', 3], [1, 'log:r', undefined], [2, 'events', 3], [2, 'log:r', 10]]);
 });
 
