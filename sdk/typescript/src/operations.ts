@@ -1,6 +1,6 @@
 // Made by scripts/generate.mjs from the OpenAPI document of the server. Do not edit.
 
-import type { CallOptions, FollowOptions, Given, OperationSpec, ServerEvent } from './transport.js';
+import type { CallOptions, FollowOptions, Given, OperationSpec, ServerEvent, Subscription } from './transport.js';
 import type * as T from './types.js';
 
 /** Every operation of the API: how it is called and what comes back. */
@@ -23,6 +23,7 @@ export const operations = {
   deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
+  followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
   followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
   followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket","resumes":true},
@@ -51,7 +52,9 @@ export const operations = {
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
+  listDirectory: {"method":"GET","path":"/api/filesystem/directory","gives":"data"},
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
+  listGitRepositories: {"method":"GET","path":"/api/filesystem/git-repos","gives":"data"},
   listOmniInstances: {"method":"GET","path":"/api/forge/omni/instances","gives":"json"},
   listOmniNotifications: {"method":"GET","path":"/api/forge/omni/notifications","gives":"json"},
   listPendingApprovals: {"method":"GET","path":"/api/approvals/pending","gives":"data"},
@@ -64,6 +67,7 @@ export const operations = {
   listTaskTemplates: {"method":"GET","path":"/api/templates","gives":"data"},
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
   listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
+  live: {"method":"GET","path":"/api/live/ws","gives":"socket"},
   metrics: {"method":"GET","path":"/metrics","gives":"text"},
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
   openSession: {"method":"POST","path":"/api/session","gives":"data"},
@@ -183,6 +187,11 @@ export abstract class Operations {
   /** The API, to read and to try. */
   docs(options?: CallOptions): Promise<string> {
     return this.call(operations.docs, { options });
+  }
+
+  /** Follows the drafts of a project's attempts: all of them, then what changes. */
+  followDrafts(query: { project_id: string }, options?: FollowOptions): AsyncIterableIterator<T.MapOfDraftValue> {
+    return this.followSocket(operations.followDrafts, { query, options });
   }
 
   /** Follows everything that changes, as server-sent events from a position. */
@@ -325,9 +334,19 @@ export abstract class Operations {
     return this.call(operations.health, { options });
   }
 
+  /** Lists a directory in the person's home or in a project. */
+  listDirectory(query?: { path?: string }, options?: CallOptions): Promise<T.DirectoryListResponse> {
+    return this.call(operations.listDirectory, { query, options });
+  }
+
   /** Lists an attempt's runs, oldest first. */
   listExecutionProcesses(query: { task_attempt_id: string; show_soft_deleted?: boolean }, options?: CallOptions): Promise<T.ExecutionProcess[]> {
     return this.call(operations.listExecutionProcesses, { query, options });
+  }
+
+  /** Finds repositories below a path, those that changed last first. */
+  listGitRepositories(query?: { path?: string }, options?: CallOptions): Promise<T.DirectoryEntry[]> {
+    return this.call(operations.listGitRepositories, { query, options });
   }
 
   /** Lists the instances of the gateway for notices. */
@@ -388,6 +407,11 @@ export abstract class Operations {
   /** Lists a project's tasks, as `GET /api/tasks` does. */
   listTasksOfProject(projectId: string, options?: CallOptions): Promise<T.TaskWithAttemptStatus[]> {
     return this.call(operations.listTasksOfProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Follows any number of topics over one socket, each from a position. */
+  live(subscriptions: Subscription[], options?: FollowOptions): AsyncIterableIterator<T.LiveMessage> {
+    return this.followSocket(operations.live, { subscriptions, options });
   }
 
   /** Tells the server's figures in the text format of Prometheus. */

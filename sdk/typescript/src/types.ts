@@ -221,6 +221,45 @@ export type DeviceFlowStart = {
 
 export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 
+export type DirectoryEntry = {
+  is_directory: boolean;
+  is_git_repo: boolean;
+  /** How many seconds ago it was changed, where that is known. */
+  last_modified: number | null;
+  name: string;
+  path: string;
+};
+
+export type DirectoryListResponse = {
+  current_path: string;
+  entries: Array<DirectoryEntry>;
+};
+
+/** A draft as streams send it. */
+export type Draft = {
+  created_at: string;
+  draft_type: DraftKind;
+  id: string;
+  image_ids?: Array<string> | null;
+  prompt: string;
+  queued: boolean;
+  retry_process_id?: string | null;
+  sending: boolean;
+  task_attempt_id: string;
+  updated_at: string;
+  variant: string | null;
+  version: number;
+};
+
+/** What a draft is for. */
+export type DraftKind = "follow_up" | "retry";
+
+/** The drafts of an attempt, one of them, or none. */
+export type DraftValue = {
+  follow_up: Draft;
+  retry: Draft | null;
+} | Draft | null;
+
 export type Environment = {
   bitness: string;
   os_architecture: string;
@@ -250,6 +289,25 @@ export type ExecutionProcessRunReason = "setupscript" | "cleanupscript" | "codin
 
 /** Where a run stands, in the contract's words, which has none for pending and lost. */
 export type ExecutionProcessStatus = "running" | "completed" | "failed" | "killed";
+
+export type ExecutionRun = {
+  branch: string;
+  container_ref: string | null;
+  created_at: string;
+  executor: string;
+  id: string;
+  open_asks: number;
+  project_id: string;
+  prompt: string;
+  queued: number;
+  reason: string | null;
+  state: AttemptState;
+  status: ExecutionProcessStatus | null;
+  target_branch: string;
+  updated_at: string;
+  variant: string | null;
+  worktree_deleted: boolean;
+};
 
 export type ExecutorAction = {
   next_action: ExecutorAction | null;
@@ -383,6 +441,29 @@ export type ImageResponse = {
   updated_at: string;
 };
 
+/** What the server sends. */
+export type LiveMessage = {
+  finished?: boolean;
+  position: number;
+  topic: string;
+  value: LiveValue;
+} | {
+  position: number;
+  resync: boolean;
+  topic: string;
+} | {
+  error: string;
+  topic: string | null;
+};
+
+/** What a topic tells. */
+export type LiveValue = Patch | Array<RawLogPiece>;
+
+/** What a message of such a stream is. */
+export type MapOfDraftValue = {
+  JsonPatch: Array<PatchOpMapValueOfDraftValue>;
+};
+
 /** What a message of such a stream is. */
 export type MapOfExecutionProcess = {
   JsonPatch: Array<PatchOpMapValueOfExecutionProcess>;
@@ -392,6 +473,9 @@ export type MapOfExecutionProcess = {
 export type MapOfTaskWithAttemptStatus = {
   JsonPatch: Array<PatchOpMapValueOfTaskWithAttemptStatus>;
 };
+
+/** The whole map under its name, or one thing under its id. */
+export type MapValueOfDraftValue = DraftValue | Record<string, DraftValue>;
 
 /** The whole map under its name, or one thing under its id. */
 export type MapValueOfExecutionProcess = ExecutionProcess | Record<string, ExecutionProcess>;
@@ -508,6 +592,15 @@ export type OpenSession = {
   token: string;
 };
 
+/** The operations of one batch of changes. */
+export type Patch = Array<PatchOpThing>;
+
+export type PatchOpMapValueOfDraftValue = {
+  op: string;
+  path: string;
+  value?: MapValueOfDraftValue | null;
+};
+
 export type PatchOpMapValueOfExecutionProcess = {
   op: string;
   path: string;
@@ -524,6 +617,12 @@ export type PatchOpRawLogPiece = {
   op: string;
   path: string;
   value?: RawLogPiece | null;
+};
+
+export type PatchOpThing = {
+  op: string;
+  path: string;
+  value?: Thing | null;
 };
 
 /** Why something was refused or failed. */
@@ -708,6 +807,8 @@ export type TaskWithAttemptStatus = {
   title: string;
   updated_at: string;
 };
+
+export type Thing = Project | TaskWithAttemptStatus | TaskAttempt | ExecutionRun | ExecutionProcess | Approval | Draft;
 
 /** One item of an agent's to-do list. */
 export type Todo = {
