@@ -87,6 +87,10 @@ export type AuthRequired = {
 };
 
 export type CheckTokenResponse = "VALID" | "INVALID";
+export type ChangeQueued = {
+  position?: number | null;
+  prompt?: string | null;
+};
 
 /** How a command ended. */
 export type CommandResult = {
@@ -139,6 +143,14 @@ export type Config = {
 
 export type ConfigChange = Record<string, unknown>;
 
+/** What a worktree belongs to. */
+export type ContainerInfo = {
+  attempt_id: string;
+  project_id: string;
+  /** Null for an attempt without a task. */
+  task_id: string | null;
+};
+
 export type CreateAndStartTaskRequest = {
   base_branch?: string | null;
   executor_profile_id: ExecutorProfileId;
@@ -150,6 +162,20 @@ export type CreateAndStartTaskRequest = {
     title: string;
   };
   use_worktree?: boolean | null;
+};
+
+export type CreateApproval = {
+  session_id: string;
+  tool_call_id?: string | null;
+  tool_input?: unknown | null;
+  tool_name: string;
+};
+
+export type CreateExecutionRun = {
+  base_branch?: string | null;
+  executor_profile_id: ExecutorProfileId;
+  project_id: string;
+  prompt: string;
 };
 
 export type CreateFollowUpAttempt = {
@@ -220,6 +246,33 @@ export type DeviceFlowStart = {
 };
 
 export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
+/** An ask that somebody beside the agent made, in the shape that its asker knows. */
+export type CreatedApproval = {
+  created_at: string;
+  execution_process_id: string;
+  id: string;
+  session_id: string;
+  timeout_at: string;
+  tool_call_id: string | null;
+  tool_input: unknown;
+  tool_name: string;
+};
+
+/** What a draft is for. */
+export type DraftKind = "follow_up" | "retry";
+
+/** A draft as calls answer it. */
+export type DraftResponse = {
+  draft_type: DraftKind;
+  image_ids: Array<string> | null;
+  prompt: string;
+  queued: boolean;
+  retry_process_id: string | null;
+  sending: boolean;
+  task_attempt_id: string;
+  variant: string | null;
+  version: number;
+};
 
 export type DirectoryEntry = {
   is_directory: boolean;
@@ -623,6 +676,11 @@ export type PatchOpThing = {
   op: string;
   path: string;
   value?: Thing | null;
+/** What a message of the plainer stream is; it ends as the other does, with `{"finished": true}`. */
+export type PlainLogMessage = {
+  Stdout: string;
+} | {
+  Stderr: string;
 };
 
 /** Why something was refused or failed. */
@@ -655,6 +713,28 @@ export type Project = {
 /** Every agent's variants, those of the project's own files included. */
 export type ProjectProfiles = {
   executors: Record<string, unknown>;
+};
+
+export type QueueDraft = {
+  expected_queued?: boolean | null;
+  expected_version?: number | null;
+  prompt?: string | null;
+  queued: boolean;
+};
+
+/** It waits, or its turn is being started right now. */
+export type QueueState = "queued" | "sending";
+
+/** A follow-up that waits for the turn's end. */
+export type QueuedFollowUp = {
+  created_at: string;
+  id: string;
+  image_ids: Array<string> | null;
+  /** Counted from 0, which is sent first. */
+  position: number;
+  prompt: string;
+  state: QueueState;
+  variant: string | null;
 };
 
 /** What a message of this stream is. */
@@ -707,6 +787,20 @@ export type Route = {
 export type RouteTable = {
   routes: Array<Route>;
   version: string;
+};
+
+export type SaveDraft = {
+  image_ids?: Array<string> | null;
+  prompt?: string | null;
+  retry_process_id?: string | null;
+  variant?: string | null;
+  version?: number | null;
+};
+
+/** An execution run that was started, and its first process, which exists. */
+export type StartedExecutionRun = {
+  execution_process: ExecutionProcess;
+  execution_run: ExecutionRun;
 };
 
 /** The task that was created, and the attempt that was started, under every key a client looks for it. */
@@ -776,6 +870,15 @@ export type TaskAttempt = {
   updated_at: string;
   worktree_deleted: boolean;
   worktree_path: string | null;
+};
+
+/** The tasks that an attempt is related to. */
+export type TaskRelationships = {
+  children: Array<Task>;
+  current_attempt: TaskAttempt;
+  /** The parent task again, under the key that an older client reads. */
+  parent: Task | null;
+  parent_task: Task | null;
 };
 
 /** Where a task stands on the board. */

@@ -52,6 +52,15 @@ impl Engine {
         found.ok_or_else(|| Error::not_found(format!("there is no task {id}")))
     }
 
+    /// Returns one task, if it is of a project.
+    pub async fn task_in(&self, project: ProjectId, id: TaskId) -> Result<TaskView> {
+        let view = self.task(id).await?;
+        match view.task.project == project {
+            true => Ok(view),
+            false => Err(Error::not_found(format!("there is no task {id} in project {project}"))),
+        }
+    }
+
     /// Adds a task.
     pub async fn create_task(&self, new: NewTask) -> Result<TaskView> {
         let new = new.checked()?;

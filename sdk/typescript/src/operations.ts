@@ -6,9 +6,12 @@ import type * as T from './types.js';
 /** Every operation of the API: how it is called and what comes back. */
 export const operations = {
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
+  changeQueued: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/queue/{item}","gives":"data"},
   checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
+  createApproval: {"method":"POST","path":"/api/approvals/create","gives":"data"},
+  createExecutionRun: {"method":"POST","path":"/api/execution-runs","gives":"data","repeatable":true},
   createForgeAgent: {"method":"POST","path":"/api/forge/agents","gives":"data"},
   createProject: {"method":"POST","path":"/api/projects","gives":"data"},
   createTag: {"method":"POST","path":"/api/tags","gives":"data"},
@@ -16,6 +19,7 @@ export const operations = {
   createTaskAttempt: {"method":"POST","path":"/api/task-attempts","gives":"data","repeatable":true},
   createTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks","gives":"data"},
   createTaskTemplate: {"method":"POST","path":"/api/templates","gives":"data"},
+  deleteDraft: {"method":"DELETE","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   deleteImage: {"method":"DELETE","path":"/api/images/{image_id}","gives":"data"},
   deleteProject: {"method":"DELETE","path":"/api/projects/{project_id}","gives":"data"},
   deleteTag: {"method":"DELETE","path":"/api/tags/{tag_id}","gives":"data"},
@@ -26,14 +30,19 @@ export const operations = {
   followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
   followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
+  followExecutionRunLogs: {"method":"GET","path":"/api/execution-runs/{execution_run_id}/logs/ws","gives":"socket"},
   followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket","resumes":true},
   followTasks: {"method":"GET","path":"/api/tasks/stream/ws","gives":"socket"},
   followTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/stream/ws","gives":"socket"},
   followUp: {"method":"POST","path":"/api/task-attempts/{attempt_id}/follow-up","gives":"data","repeatable":true},
+  followUpExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/follow-up","gives":"data","repeatable":true},
   getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
   getAuthRequired: {"method":"GET","path":"/api/forge/auth-required","gives":"json"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
+  getContainerInfo: {"method":"GET","path":"/api/containers/info","gives":"data"},
+  getDraft: {"method":"GET","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   getExecutionProcess: {"method":"GET","path":"/api/execution-processes/{run_id}","gives":"data"},
+  getExecutionRun: {"method":"GET","path":"/api/execution-runs/{execution_run_id}","gives":"data"},
   getForgeAgents: {"method":"GET","path":"/api/forge/agents","gives":"data"},
   getForgeConfig: {"method":"GET","path":"/api/forge/config","gives":"data"},
   getForgeProjectSettings: {"method":"GET","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
@@ -48,18 +57,22 @@ export const operations = {
   getTag: {"method":"GET","path":"/api/tags/{tag_id}","gives":"data"},
   getTask: {"method":"GET","path":"/api/tasks/{task_id}","gives":"data"},
   getTaskAttempt: {"method":"GET","path":"/api/task-attempts/{attempt_id}","gives":"data"},
+  getTaskAttemptChildren: {"method":"GET","path":"/api/task-attempts/{attempt_id}/children","gives":"data"},
   getTaskImages: {"method":"GET","path":"/api/images/task/{task_id}","gives":"data"},
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
   listDirectory: {"method":"GET","path":"/api/filesystem/directory","gives":"data"},
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
+  listExecutionRunProcesses: {"method":"GET","path":"/api/execution-runs/{execution_run_id}/processes","gives":"data"},
+  listExecutionRuns: {"method":"GET","path":"/api/execution-runs","gives":"data"},
   listGitRepositories: {"method":"GET","path":"/api/filesystem/git-repos","gives":"data"},
   listOmniInstances: {"method":"GET","path":"/api/forge/omni/instances","gives":"json"},
   listOmniNotifications: {"method":"GET","path":"/api/forge/omni/notifications","gives":"json"},
   listPendingApprovals: {"method":"GET","path":"/api/approvals/pending","gives":"data"},
   listProjectBranches: {"method":"GET","path":"/api/projects/{project_id}/branches","gives":"data"},
   listProjects: {"method":"GET","path":"/api/projects","gives":"data"},
+  listQueue: {"method":"GET","path":"/api/task-attempts/{attempt_id}/queue","gives":"data"},
   listReleases: {"method":"GET","path":"/api/forge/releases","gives":"data"},
   listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
   listTags: {"method":"GET","path":"/api/tags","gives":"data"},
@@ -73,9 +86,13 @@ export const operations = {
   openSession: {"method":"POST","path":"/api/session","gives":"data"},
   page: {"method":"GET","path":"/","gives":"text"},
   pollGithubLogin: {"method":"POST","path":"/api/auth/github/device/poll","gives":"data"},
+  queueDraft: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft/queue","gives":"data","repeatable":true},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
+  saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
+  saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
+  stopExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/stop","gives":"data"},
   stopTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/stop","gives":"data"},
   updateConfig: {"method":"PUT","path":"/api/config","gives":"data"},
   updateForgeConfig: {"method":"PUT","path":"/api/forge/config","gives":"data"},
@@ -91,6 +108,7 @@ export const operations = {
   uploadTaskImage: {"method":"POST","path":"/api/images/task/{task_id}/upload","gives":"data","part":"file"},
   validateOmniConfig: {"method":"POST","path":"/api/forge/omni/validate","gives":"json"},
   webManifest: {"method":"GET","path":"/site.webmanifest","gives":"text"},
+  withdrawQueued: {"method":"DELETE","path":"/api/task-attempts/{attempt_id}/queue/{item}","gives":"data"},
 } as const satisfies Record<string, OperationSpec>;
 
 /** One method for each operation; how a call is made is up to the class that extends this. */
@@ -102,6 +120,11 @@ export abstract class Operations {
   /** Says that the API is there. */
   apiHealth(options?: CallOptions): Promise<string> {
     return this.call(operations.apiHealth, { options });
+  }
+
+  /** Changes the text or the place of a follow-up that waits. */
+  changeQueued(attemptId: string, item: string, body: T.ChangeQueued, options?: CallOptions): Promise<T.QueuedFollowUp[]> {
+    return this.call(operations.changeQueued, { path: { attempt_id: attemptId, item }, body, options });
   }
 
   /** Says whether the stored token is good. Without one, nobody is asked. */
@@ -117,6 +140,16 @@ export abstract class Operations {
   /** Adds a task to a project and starts its first attempt. */
   createAndStartTaskInProject(projectId: string, body: T.CreateAndStartTaskRequest, options?: CallOptions): Promise<T.StartedTask> {
     return this.call(operations.createAndStartTaskInProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Asks on behalf of a program beside a running agent, found by its session. */
+  createApproval(body: T.CreateApproval, options?: CallOptions): Promise<T.CreatedApproval> {
+    return this.call(operations.createApproval, { body, options });
+  }
+
+  /** Starts an attempt without a task; its process runs when this answers. */
+  createExecutionRun(body: T.CreateExecutionRun, options?: CallOptions): Promise<T.StartedExecutionRun> {
+    return this.call(operations.createExecutionRun, { body, options });
   }
 
   /** Adds a standing agent with a task of its own. */
@@ -152,6 +185,11 @@ export abstract class Operations {
   /** Adds a template. */
   createTaskTemplate(body: T.CreateTaskTemplate, options?: CallOptions): Promise<T.TaskTemplate> {
     return this.call(operations.createTaskTemplate, { body, options });
+  }
+
+  /** Drops a retry that was begun. */
+  deleteDraft(attemptId: string, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteDraft, { path: { attempt_id: attemptId }, query, options });
   }
 
   /** Deletes an image; one that is not there is deleted already. */
@@ -204,6 +242,11 @@ export abstract class Operations {
     return this.followSocket(operations.followExecutionProcesses, { query, options });
   }
 
+  /** Follows the output of the newest run, as it was written. */
+  followExecutionRunLogs(executionRunId: string, options?: FollowOptions): AsyncIterableIterator<T.PlainLogMessage> {
+    return this.followSocket(operations.followExecutionRunLogs, { path: { execution_run_id: executionRunId }, options });
+  }
+
   /** Follows a run's output as it was written, from a position until it ends. */
   followRawLogs(runId: string, query?: { from?: number; follow?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.RawLogMessage> {
     return this.followSocket(operations.followRawLogs, { path: { run_id: runId }, query, options });
@@ -224,6 +267,11 @@ export abstract class Operations {
     return this.call(operations.followUp, { path: { attempt_id: attemptId }, body, options });
   }
 
+  /** Tells the agent of an attempt without a task something more. */
+  followUpExecutionRun(executionRunId: string, body: T.CreateFollowUpAttempt, options?: CallOptions): Promise<T.FollowUpProcess> {
+    return this.call(operations.followUpExecutionRun, { path: { execution_run_id: executionRunId }, body, options });
+  }
+
   /** Tells whether an ask was answered, and how. */
   getApprovalStatus(askId: string, options?: CallOptions): Promise<T.Responded> {
     return this.call(operations.getApprovalStatus, { path: { ask_id: askId }, options });
@@ -239,9 +287,24 @@ export abstract class Operations {
     return this.call(operations.getConfig, { options });
   }
 
+  /** Finds the attempt whose worktree is exactly at a path. */
+  getContainerInfo(query: { ref: string }, options?: CallOptions): Promise<T.ContainerInfo> {
+    return this.call(operations.getContainerInfo, { query, options });
+  }
+
+  /** Returns a draft; an empty one of version 0 when there is none. */
+  getDraft(attemptId: string, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
+    return this.call(operations.getDraft, { path: { attempt_id: attemptId }, query, options });
+  }
+
   /** Returns a run. */
   getExecutionProcess(runId: string, options?: CallOptions): Promise<T.ExecutionProcess> {
     return this.call(operations.getExecutionProcess, { path: { run_id: runId }, options });
+  }
+
+  /** Returns an attempt without a task. */
+  getExecutionRun(executionRunId: string, options?: CallOptions): Promise<T.ExecutionRun> {
+    return this.call(operations.getExecutionRun, { path: { execution_run_id: executionRunId }, options });
   }
 
   /** Lists the standing agents of a project. */
@@ -314,6 +377,11 @@ export abstract class Operations {
     return this.call(operations.getTaskAttempt, { path: { attempt_id: attemptId }, options });
   }
 
+  /** Returns the tasks that grew out of an attempt, and its own parent. */
+  getTaskAttemptChildren(attemptId: string, options?: CallOptions): Promise<T.TaskRelationships> {
+    return this.call(operations.getTaskAttemptChildren, { path: { attempt_id: attemptId }, options });
+  }
+
   /** Lists the images of a task, in the order they were added. */
   getTaskImages(taskId: string, options?: CallOptions): Promise<T.ImageResponse[]> {
     return this.call(operations.getTaskImages, { path: { task_id: taskId }, options });
@@ -344,6 +412,16 @@ export abstract class Operations {
     return this.call(operations.listExecutionProcesses, { query, options });
   }
 
+  /** Lists the runs of an attempt without a task, oldest first. */
+  listExecutionRunProcesses(executionRunId: string, options?: CallOptions): Promise<T.ExecutionProcess[]> {
+    return this.call(operations.listExecutionRunProcesses, { path: { execution_run_id: executionRunId }, options });
+  }
+
+  /** Lists attempts without a task, newest first: those of a project, or all. */
+  listExecutionRuns(query?: { project_id?: string }, options?: CallOptions): Promise<T.ExecutionRun[]> {
+    return this.call(operations.listExecutionRuns, { query, options });
+  }
+
   /** Finds repositories below a path, those that changed last first. */
   listGitRepositories(query?: { path?: string }, options?: CallOptions): Promise<T.DirectoryEntry[]> {
     return this.call(operations.listGitRepositories, { query, options });
@@ -372,6 +450,11 @@ export abstract class Operations {
   /** Lists projects, newest first. */
   listProjects(options?: CallOptions): Promise<T.Project[]> {
     return this.call(operations.listProjects, { options });
+  }
+
+  /** Lists the follow-ups that wait, first what is sent first. */
+  listQueue(attemptId: string, options?: CallOptions): Promise<T.QueuedFollowUp[]> {
+    return this.call(operations.listQueue, { path: { attempt_id: attemptId }, options });
   }
 
   /** Lists releases from Forge's own changelog, newest first. */
@@ -439,9 +522,24 @@ export abstract class Operations {
     return this.call(operations.pollGithubLogin, { options });
   }
 
+  /** Sends a draft when the agent is done, at once if it is; or takes it back. */
+  queueDraft(attemptId: string, body: T.QueueDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
+    return this.call(operations.queueDraft, { path: { attempt_id: attemptId }, body, query, options });
+  }
+
   /** Answers what an agent waits for, once. */
   respondToApproval(askId: string, body: T.ApprovalResponse, options?: CallOptions): Promise<T.Responded> {
     return this.call(operations.respondToApproval, { path: { ask_id: askId }, body, options });
+  }
+
+  /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */
+  saveDraft(attemptId: string, body: T.SaveDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
+    return this.call(operations.saveDraft, { path: { attempt_id: attemptId }, body, query, options });
+  }
+
+  /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */
+  saveDraftByPost(attemptId: string, body: T.SaveDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
+    return this.call(operations.saveDraftByPost, { path: { attempt_id: attemptId }, body, query, options });
   }
 
   /** Starts a login at GitHub: a code to type there. An earlier one is given up. */
@@ -452,6 +550,11 @@ export abstract class Operations {
   /** Stops a run, and answers when none of its processes is left. */
   stopExecutionProcess(runId: string, options?: CallOptions): Promise<null> {
     return this.call(operations.stopExecutionProcess, { path: { run_id: runId }, options });
+  }
+
+  /** Stops an attempt without a task, and answers when no process is left. */
+  stopExecutionRun(executionRunId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.stopExecutionRun, { path: { execution_run_id: executionRunId }, options });
   }
 
   /** Stops every process of an attempt, and answers when none is left. */
@@ -527,5 +630,10 @@ export abstract class Operations {
   /** What a browser asks to put the page among its apps. */
   webManifest(options?: CallOptions): Promise<string> {
     return this.call(operations.webManifest, { options });
+  }
+
+  /** Takes a follow-up that waits back. */
+  withdrawQueued(attemptId: string, item: string, options?: CallOptions): Promise<T.QueuedFollowUp[]> {
+    return this.call(operations.withdrawQueued, { path: { attempt_id: attemptId, item }, options });
   }
 }

@@ -81,6 +81,14 @@ impl Fields {
         }
     }
 
+    /// Returns a whole number; absent and null are none.
+    pub(crate) fn number(&self, name: Name) -> Result<Option<i64>, Problem> {
+        match self.value(name) {
+            Value::Null => Ok(None),
+            value => value.as_i64().map(Some).ok_or_else(|| self.refuse(name, "must be a whole number")),
+        }
+    }
+
     /// Returns an id that must be there.
     pub(crate) fn id<T: FromStr>(&self, name: Name) -> Result<T, Problem> {
         self.optional_id(name)?.ok_or_else(|| self.refuse(name, "must be an id"))

@@ -13,7 +13,7 @@ mod upload;
 
 pub(crate) use body::StartCall;
 pub(crate) use fields::Fields;
-pub(crate) use path::Id;
+pub(crate) use path::{Id, Ids};
 pub(crate) use query::Query;
 pub(crate) use text::Text;
 pub(crate) use upload::Upload;

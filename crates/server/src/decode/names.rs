@@ -111,6 +111,18 @@ pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT, Kind::Text);
 pub(crate) const USE_WORKTREE: Name = flag("use_worktree");
 pub(crate) const PROMPT: Name = name("prompt", UNBOUNDED, Kind::Line).or(&["follow_up_prompt"]);
 
+pub(crate) const RETRY_PROCESS_ID: Name = id("retry_process_id");
+pub(crate) const DRAFT_PROMPT: Name = text("prompt");
+pub(crate) const VERSION: Name = name("version", SHORT, Kind::Number);
+pub(crate) const QUEUED: Name = flag("queued").or(&["execute"]);
+pub(crate) const EXPECTED_QUEUED: Name = flag("expected_queued");
+pub(crate) const EXPECTED_VERSION: Name = name("expected_version", SHORT, Kind::Number);
+pub(crate) const POSITION: Name = name("position", SHORT, Kind::Position);
+
+pub(crate) const SESSION_ID: Name = line("session_id");
+pub(crate) const TOOL_NAME: Name = line("tool_name");
+pub(crate) const TOOL_INPUT: Name = name("tool_input", UNBOUNDED, Kind::Any);
+pub(crate) const TOOL_CALL_ID: Name = line("tool_call_id");
 pub(crate) const EXECUTION_PROCESS_ID: Name = id("execution_process_id");
 pub(crate) const APPROVED: Name = flag("approved");
 pub(crate) const REASON: Name = text("reason").or(&["comment"]);
@@ -150,6 +162,8 @@ pub(crate) const OMNI_CONFIG: Name = name(
 pub(crate) const TOKEN: Name = line("token");
 
 // Parameters of queries only.
+pub(crate) const DRAFT_TYPE: Name = name("type", SHORT, Kind::OneOf(&["follow_up", "retry"]));
+pub(crate) const CONTAINER_REF: Name = name("ref", PATH, Kind::Line);
 pub(crate) const SHOW_SOFT_DELETED: Name = flag("show_soft_deleted");
 pub(crate) const FROM: Name = name("from", SHORT, Kind::Position);
 pub(crate) const FOLLOW: Name = flag("follow");

@@ -1,6 +1,7 @@
 //! Asks, which the wire calls approvals: what agents wait for, and what people answer.
 
 use axum::extract::State;
+use forge_engine::NewAsk;
 use forge_model::AskId;
 
 use crate::api::{Api, op};
@@ -8,7 +9,7 @@ use crate::decode::{Fields, Id};
 use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::wire::{self, Approval, Responded};
+use crate::wire::{self, Approval, CreatedApproval, Responded};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -16,6 +17,13 @@ pub(super) fn api() -> Api {
             "/api/approvals/pending",
             pending,
             op("listPendingApprovals", "Lists what agents wait for.").gives::<Vec<Approval>>(),
+        )
+        .post(
+            "/api/approvals/create",
+            create,
+            op("createApproval", "Asks on behalf of a program beside a running agent, found by its session.")
+                .takes(wire::CREATE_APPROVAL)
+                .gives::<CreatedApproval>(),
         )
         .post(
             "/api/approvals/{ask_id}/respond",
@@ -38,7 +46,15 @@ async fn pending(State(app): State<App>) -> Reply<Vec<Approval>> {
 
 /// Answers an ask, once.
 async fn respond(State(app): State<App>, Id(id): Id<AskId>, fields: Fields) -> Result<Responded, Problem> {
-    Ok(app.engine.answer(id, fields.try_into()?, "owner").await?.into())
+    let run = wire::run_of_answer(&fields)?;
+    Ok(app.engine.answer_in(run, id, fields.try_into()?, "owner").await?.into())
+}
+
+/// Asks on behalf of a program beside a running agent, which then asks for the status until there is one.
+async fn create(State(app): State<App>, fields: Fields) -> Reply<CreatedApproval> {
+    let asked = NewAsk::try_from(fields)?;
+    let ask = app.engine.ask_beside(asked.clone()).await?;
+    Ok(Envelope(CreatedApproval::new(asked, ask)))
 }
 
 async fn status(State(app): State<App>, Id(id): Id<AskId>) -> Result<Responded, Problem> {

@@ -7,7 +7,7 @@ use crate::api::{Api, may, op};
 use crate::decode::{Id, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
-use crate::wire::{self, FollowUpProcess, TaskAttempt};
+use crate::wire::{self, FollowUpProcess, TaskAttempt, TaskRelationships};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -33,6 +33,15 @@ pub(super) fn api() -> Api {
             "/api/task-attempts/{attempt_id}",
             one,
             op("getTaskAttempt", "Returns an attempt.").gives::<TaskAttempt>(),
+        )
+        .get(
+            "/api/task-attempts/{attempt_id}/children",
+            children,
+            op(
+                "getTaskAttemptChildren",
+                "Returns the tasks that grew out of an attempt, and its own parent.",
+            )
+            .gives::<TaskRelationships>(),
         )
         .post(
             "/api/task-attempts/{attempt_id}/stop",
@@ -66,6 +75,10 @@ async fn create(State(app): State<App>, call: StartCall) -> Reply<TaskAttempt> {
 
 async fn one(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<TaskAttempt> {
     Ok(Envelope(app.engine.attempt(id).await?.into()))
+}
+
+async fn children(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<TaskRelationships> {
+    Ok(Envelope(app.engine.family(id).await?.into()))
 }
 
 /// Stops every process of an attempt, and answers when none is left.

@@ -4,7 +4,10 @@ mod about;
 mod approvals;
 mod attempts;
 mod config;
+mod containers;
+mod drafts;
 mod events;
+mod execution_runs;
 mod filesystem;
 mod forge;
 mod github;
@@ -38,6 +41,9 @@ pub(crate) fn all() -> Api {
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())
+        .merge(drafts::api())
+        .merge(execution_runs::api())
+        .merge(containers::api())
         .merge(tags::api())
         .merge(templates::api())
         .merge(processes::api())

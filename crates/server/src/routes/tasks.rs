@@ -9,7 +9,7 @@ use forge_model::{ProjectId, TaskId};
 
 use crate::api::{Api, need, op};
 use crate::compat::{self, Document, MapMessage, Tasks};
-use crate::decode::{Fields, Id, Query, StartCall, names};
+use crate::decode::{Fields, Id, Ids, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
@@ -93,19 +93,19 @@ fn within_a_project() -> Api {
         )
         .get(
             "/api/projects/{project_id}/tasks/{task_id}",
-            one,
+            one_in,
             op("getTaskOfProject", "Returns a task.").gives::<Task>(),
         )
         .put(
             "/api/projects/{project_id}/tasks/{task_id}",
-            update,
+            update_in,
             op("updateTaskOfProject", "Changes a task: an absent key keeps.")
                 .takes(wire::UPDATE_TASK)
                 .gives::<Task>(),
         )
         .delete(
             "/api/projects/{project_id}/tasks/{task_id}",
-            delete,
+            delete_in,
             op("deleteTaskOfProject", "Removes a task; its worktrees go afterwards.").status(202),
         )
 }
@@ -185,4 +185,27 @@ async fn follow_tasks(
     let all = tasks.whole(&app.engine).await?;
     let guard = app.closing.guard();
     Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, tasks, all, guard)))
+}
+
+async fn one_in(State(app): State<App>, Ids(project, id): Ids<ProjectId, TaskId>) -> Reply<Task> {
+    Ok(Envelope(app.engine.task_in(project, id).await?.into()))
+}
+
+async fn update_in(
+    State(app): State<App>,
+    Ids(project, id): Ids<ProjectId, TaskId>,
+    fields: Fields,
+) -> Reply<Task> {
+    // A task never changes its project, so nothing can come between the two.
+    app.engine.task_in(project, id).await?;
+    Ok(Envelope(app.engine.update_task(id, fields.try_into()?).await?.into()))
+}
+
+async fn delete_in(
+    State(app): State<App>,
+    Ids(project, id): Ids<ProjectId, TaskId>,
+) -> Result<(StatusCode, Envelope<()>), Problem> {
+    app.engine.task_in(project, id).await?;
+    app.engine.delete_task(id).await?;
+    Ok((StatusCode::ACCEPTED, NOTHING))
 }

@@ -10,5 +10,5 @@ pub(crate) mod socket;
 pub(crate) use changes::ChangesTail;
 pub(crate) use events::{Position, events};
 pub(crate) use live::{LiveMessage, live};
-pub(crate) use raw_logs::{RawLogMessage, raw_logs};
+pub(crate) use raw_logs::{PlainLogMessage, RawLogMessage, plain_logs, raw_logs};
 pub(crate) use socket::upgraded;

@@ -26,6 +26,20 @@ pub(crate) enum RawLogMessage {
     },
 }
 
+/// What a message of the plainer stream is; it ends as the other does, with `{"finished": true}`.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum PlainLogMessage {
+    Stdout {
+        #[serde(rename = "Stdout")]
+        text: String,
+    },
+    Stderr {
+        #[serde(rename = "Stderr")]
+        text: String,
+    },
+}
+
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RawLogPatch")]
 pub(crate) struct Frame {
@@ -46,10 +60,25 @@ pub(crate) struct Piece {
 /// Sends a run's output until the run ends, the client goes away or the server closes.
 ///
 /// Each frame is awaited before the next is read, so that a slow client holds one batch in memory, no more.
-pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, mut guard: StreamGuard) {
+pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
+    let mut sent = 0;
+    send(socket, log, guard, move |batch| Some(vec![frame(batch, &mut sent)?])).await;
+}
+
+/// Sends a run's output as [`raw_logs`] does, in frames that are not patches.
+pub(crate) async fn plain_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
+    send(socket, log, guard, |batch| batch.chunks.into_iter().map(plain).collect()).await;
+}
+
+async fn send(
+    socket: WebSocket,
+    log: LogTail,
+    mut guard: StreamGuard,
+    encode: impl FnMut(LogBatch) -> Option<Vec<Message>>,
+) {
     let (mut sink, mut source) = socket.split();
     let farewell = tokio::select! {
-        farewell = send_all(&mut sink, log) => farewell,
+        farewell = send_all(&mut sink, log, encode) => farewell,
         () = until_gone(&mut source) => return,
         () = guard.closed() => Some(CLOSING),
     };
@@ -59,11 +88,18 @@ pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, mut guard: StreamG
 }
 
 /// Sends everything there is and comes; returns how to close, or none when the client is gone.
-async fn send_all(sink: &mut Sink, mut log: LogTail) -> Option<Farewell> {
-    let mut sent = 0;
+async fn send_all(
+    sink: &mut Sink,
+    mut log: LogTail,
+    mut encode: impl FnMut(LogBatch) -> Option<Vec<Message>>,
+) -> Option<Farewell> {
     loop {
         match log.next().await {
-            Ok(Some(batch)) => sink.send(frame(batch, &mut sent)?).await.ok()?,
+            Ok(Some(batch)) => {
+                for message in encode(batch)? {
+                    sink.send(message).await.ok()?;
+                }
+            }
             Ok(None) => break,
             Err(error) => {
                 tracing::error!("could not read a log: {error}");
@@ -103,6 +139,15 @@ pub(super) fn pieces(chunks: Vec<Chunk>) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// Encodes a piece of output by itself.
+fn plain(chunk: Chunk) -> Option<Message> {
+    let frame = match chunk.stream {
+        ChunkStream::Stdout => PlainLogMessage::Stdout { text: chunk.text },
+        ChunkStream::Stderr => PlainLogMessage::Stderr { text: chunk.text },
+    };
+    serde_json::to_string(&frame).ok().map(Message::text)
 }
 
 fn message(message: &RawLogMessage) -> Option<Message> {

@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
+use forge_engine::NewAsk;
 use forge_model::{Answer, Ask, AskId, AskKind, AskState, AttemptId, RunId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::api::{Body, may};
+use crate::api::{Body, may, need};
 use crate::decode::{Fields, names};
 use crate::error::Problem;
 
@@ -99,6 +100,58 @@ impl IntoResponse for Responded {
     }
 }
 
+/// An ask that somebody beside the agent made, in the shape that its asker knows.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CreatedApproval {
+    id: AskId,
+    tool_name: String,
+    tool_input: Value,
+    session_id: String,
+    tool_call_id: Option<String>,
+    execution_process_id: RunId,
+    created_at: Time,
+    timeout_at: Time,
+}
+
+impl CreatedApproval {
+    /// Encodes what was asked, and what for.
+    pub(crate) fn new(asked: NewAsk, ask: Ask) -> Self {
+        Self {
+            id: ask.id,
+            tool_name: ask.tool,
+            tool_input: ask.input,
+            session_id: asked.session,
+            tool_call_id: asked.call,
+            execution_process_id: ask.run,
+            created_at: ask.created_at,
+            timeout_at: ask.created_at.plus_millis(A_YEAR),
+        }
+    }
+}
+
+pub(crate) const CREATE_APPROVAL: Body = Body::new(
+    "CreateApproval",
+    &[need(names::TOOL_NAME), may(names::TOOL_INPUT), need(names::SESSION_ID), may(names::TOOL_CALL_ID)],
+);
+
+impl TryFrom<Fields> for NewAsk {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        Ok(NewAsk {
+            session: fields.line(names::SESSION_ID)?,
+            tool: fields.line(names::TOOL_NAME)?,
+            input: fields.value(names::TOOL_INPUT).clone(),
+            call: fields.filled_text(names::TOOL_CALL_ID)?,
+        })
+    }
+}
+
+/// Reads which run the caller believes an ask to be of.
+pub(crate) fn run_of_answer(fields: &Fields) -> Result<Option<RunId>, Problem> {
+    fields.optional_id(names::EXECUTION_PROCESS_ID)
+}
+
 pub(crate) const RESPOND: Body = Body::new(
     "ApprovalResponse",
     &[
@@ -116,8 +169,6 @@ impl TryFrom<Fields> for Answer {
     type Error = Problem;
 
     fn try_from(fields: Fields) -> Result<Self, Problem> {
-        // The ask knows its run; a run that is no id at all is still the caller's mistake.
-        fields.optional_id::<RunId>(names::EXECUTION_PROCESS_ID)?;
         let nested = match fields.value(names::STATUS) {
             Value::Object(_) => Some(fields.object(names::STATUS)?),
             _ => None,

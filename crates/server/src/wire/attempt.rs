@@ -170,6 +170,10 @@ impl TryFrom<Fields> for FollowUp {
     type Error = Problem;
 
     fn try_from(fields: Fields) -> Result<Self, Problem> {
+        if fields.has(names::RETRY_PROCESS_ID) && !fields.value(names::RETRY_PROCESS_ID).is_null() {
+            let rule = "is not taken here: a turn is run again by `replace-process`";
+            return Err(fields.refuse(names::RETRY_PROCESS_ID, rule));
+        }
         Ok(FollowUp {
             prompt: fields.text(names::PROMPT)?,
             variant: fields.variant(names::VARIANT)?,

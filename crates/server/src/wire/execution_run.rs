@@ -1,11 +1,15 @@
 //! An attempt without a task on the wire, where it is called an execution run.
 
-use forge_engine::AttemptView;
+use forge_engine::{AttemptView, NewLooseAttempt, StartedLoose};
 use forge_model::{AttemptId, AttemptState, ProjectId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ExecutionProcess;
 use super::process::ExecutionProcessStatus;
+use crate::api::{Body, may, need};
+use crate::decode::{Fields, names};
+use crate::error::Problem;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExecutionRun {
@@ -49,5 +53,41 @@ impl From<AttemptView> for ExecutionRun {
             open_asks: view.open_asks,
             queued: view.queued,
         }
+    }
+}
+
+/// An execution run that was started, and its first process, which exists.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StartedExecutionRun {
+    execution_run: ExecutionRun,
+    execution_process: ExecutionProcess,
+}
+
+impl From<StartedLoose> for StartedExecutionRun {
+    fn from(started: StartedLoose) -> Self {
+        Self { execution_run: started.attempt.into(), execution_process: started.run.into() }
+    }
+}
+
+pub(crate) const CREATE_EXECUTION_RUN: Body = Body::new(
+    "CreateExecutionRun",
+    &[
+        need(names::PROJECT_ID),
+        need(names::PROMPT),
+        need(names::EXECUTOR_PROFILE_ID),
+        may(names::BASE_BRANCH),
+    ],
+);
+
+impl TryFrom<Fields> for NewLooseAttempt {
+    type Error = Problem;
+
+    fn try_from(fields: Fields) -> Result<Self, Problem> {
+        Ok(NewLooseAttempt {
+            project: fields.id(names::PROJECT_ID)?,
+            prompt: fields.text(names::PROMPT)?,
+            profile: fields.profile(names::EXECUTOR_PROFILE_ID)?,
+            base_branch: fields.filled_text(names::BASE_BRANCH)?,
+        })
     }
 }

@@ -16,19 +16,23 @@ mod mcp_config;
 mod patch;
 mod process;
 mod project;
+mod relations;
 mod tag;
 mod task;
 mod template;
 
-pub(crate) use approval::{Approval, RESPOND, Responded};
+pub(crate) use approval::{Approval, CREATE_APPROVAL, CreatedApproval, RESPOND, Responded, run_of_answer};
 pub(crate) use attempt::{
     AttemptUpdate, CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, StartedTask, TaskAttempt, start_task,
 };
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use directory::{DirectoryEntry, DirectoryListResponse};
-pub(crate) use draft::Draft;
-pub(crate) use execution_run::ExecutionRun;
+pub(crate) use draft::{
+    CHANGE_QUEUED, Draft, DraftResponse, QUEUE_DRAFT, QueuedFollowUp, SAVE_DRAFT, draft_change, draft_kind,
+    queue,
+};
+pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
 pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
     OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,
@@ -41,6 +45,7 @@ pub(crate) use mcp_config::{
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};
+pub(crate) use relations::{ContainerInfo, TaskRelationships};
 pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};
 pub(crate) use task::{CREATE_TASK, CREATE_TASK_IN, Task, TaskWithAttemptStatus, UPDATE_TASK, new_task};
 pub(crate) use template::{CREATE_TEMPLATE, TaskTemplate, UPDATE_TEMPLATE};
