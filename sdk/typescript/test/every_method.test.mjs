@@ -6,13 +6,17 @@ import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { WebSocket } from 'ws';
 import { ForgeClient, operations } from '../dist/index.js';
+import { json, play } from './play.mjs';
 import { eventually, makeRepository, startForge } from './server.mjs';
 
 const DOT = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
 test('the methods are the operations of the routes that are served, and each is called and gives what its schema says', async (t) => {
-  const forge = await startForge(t);
+  const github = await play(t, (request, response) => json(response, 200, request.url.endsWith('/code')
+    ? { device_code: 'd', user_code: 'ABCD-1234', verification_uri: 'https://github.com/login/device', expires_in: 900, interval: 5 }
+    : { error: 'authorization_pending' }));
+  const forge = await startForge(t, { GITHUB_BASE_URL: github.baseUrl, GITHUB_CLIENT_ID: 'sdk' });
   const check = await Checked.of(forge);
   const client = new ForgeClient({ baseUrl: forge.baseUrl, fetch: check.fetch, WebSocket });
 
@@ -60,6 +64,15 @@ async function scenario(forge, client, check) {
   assert.equal((await call('updateConfig', { theme: 'DARK' })).theme, 'DARK');
   await call('updateProfiles', JSON.parse((await call('getProfiles')).content));
 
+  assert.equal((await call('startGithubLogin')).user_code, 'ABCD-1234');
+  assert.match(await call('pollGithubLogin'), /^(AUTHORIZATION_PENDING|SLOW_DOWN)$/);
+  assert.equal(await call('checkGithubToken'), 'INVALID');
+  const servers = { clock: { command: 'clock', args: ['--utc'] } };
+  await call('updateMcpConfig', { servers }, { executor: 'CLAUDE_CODE' });
+  const { mcp_config, config_path } = await call('getMcpConfig', { executor: 'CLAUDE_CODE' });
+  assert.deepEqual(mcp_config.servers, servers);
+  assert.ok(config_path.startsWith(forge.home), 'the file of the test, not of the person');
+
   const repository = makeRepository(forge.dir);
   const project = await call('createProject', { name: 'demo', git_repo_path: repository, use_existing_repo: true });
   assert.deepEqual((await call('listProjects')).map(({ id }) => id), [project.id]);
@@ -79,6 +92,11 @@ async function scenario(forge, client, check) {
   const task = await call('createTask', { project_id: project.id, title: 'Speak', description: 'edit spoken.txt hello\nsay hello' });
   await call('getTask', task.id);
   await call('updateTask', task.id, { title: 'Speak up' });
+  const file = new File([DOT], 'dot.png', { type: 'image/png' });
+  const image = await call('uploadImage', file);
+  assert.equal((await call('uploadTaskImage', task.id, file)).id, image.id);
+  assert.deepEqual((await call('getTaskImages', task.id)).map(({ id }) => id), [image.id]);
+  assert.deepEqual(Buffer.from(await (await call('getImageFile', image.id)).arrayBuffer()), DOT);
   const other = await call('createTaskInProject', project.id, { title: 'Other' });
   await call('getTaskOfProject', project.id, other.id);
   await call('updateTaskOfProject', project.id, other.id, { status: 'done' });
@@ -121,7 +139,7 @@ async function scenario(forge, client, check) {
     project_id: project.id, task_id: task.id, other_id: other.id, attempt_id: attempt.id, task_attempt_id: attempt.id,
     run_id: run.id, process_id: run.id, tag_id: tag.id, template_id: template.id, ask_id: ask.approval_id,
     executor_profile_id: SCRIPTED, executor: 'CLAUDE_CODE', base_branch: 'main', prompt: 'say more', sound: 'GENIE_NOTIFY1',
-    sha: run.before_head_commit, ref: attempt.container_ref, path: forge.dir, q: 'README', type: 'follow_up',
+    sha: run.before_head_commit, ref: attempt.container_ref, path: forge.home, image_id: image.id, q: 'README', type: 'follow_up',
     session_id: follow.executor_action.typ.session_id, agent_type: 'master', file_path: 'spoken.txt',
     new_target_branch: 'main', servers: {}, host: 'http://127.0.0.1:1', api_key: 'key', queued: false, title: 'Speak',
     over,
@@ -163,7 +181,7 @@ async function plainCall(client, check, known, id) {
     if (operations[id].gives !== 'socket') {
       const data = await answer;
       // What one call made, the next can name.
-      for (const name of ['image', 'execution_run', 'item']) {
+      for (const name of ['execution_run', 'item']) {
         const made = data?.[name] ?? (path.includes(`/${name.replace('_', '-')}s`) ? data : undefined);
         if (typeof made?.id === 'string') known[`${name}_id`] ??= made.id;
       }

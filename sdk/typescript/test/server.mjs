@@ -12,8 +12,8 @@ const SOON = 60_000;
 const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../target', import.meta.url));
 const binary = process.env.FORGE_BINARY ?? join(target, 'debug', 'forge');
 
-/** Starts a server, and ends it and all its agents with the test. */
-export async function startForge(t) {
+/** Starts a server, and ends it and all its agents with the test; `settings` go into its environment. */
+export async function startForge(t, settings = {}) {
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`cargo build -p forge\` first, or set FORGE_BINARY`);
   const dir = mkdtempSync(join(tmpdir(), 'forge-sdk-'));
   const data = join(dir, 'data');
@@ -21,7 +21,7 @@ export async function startForge(t) {
   mkdirSync(home);
   // Nothing of the person's is read or changed, and nothing outside is reached.
   const nowhere = 'http://127.0.0.1:1';
-  const env = { PATH: process.env.PATH, HOME: home, GITHUB_BASE_URL: nowhere, GITHUB_API_URL: nowhere };
+  const env = { PATH: process.env.PATH, HOME: home, GITHUB_BASE_URL: nowhere, GITHUB_API_URL: nowhere, ...settings };
   let server = await serve(data, env, '0');
   t.after(async () => {
     // Agents outlive their server by design, so a test ends its own.
@@ -33,6 +33,7 @@ export async function startForge(t) {
   return {
     baseUrl,
     dir,
+    home,
     token: () => readFileSync(join(data, 'token'), 'utf8').trim(),
     /** Kills the server as a power cut would, and starts another in its place. */
     async replace() {
