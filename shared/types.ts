@@ -86,11 +86,12 @@ export type AuthRequired = {
   auth_required: boolean;
 };
 
-export type CheckTokenResponse = "VALID" | "INVALID";
 export type ChangeQueued = {
   position?: number | null;
   prompt?: string | null;
 };
+
+export type CheckTokenResponse = "VALID" | "INVALID";
 
 /** How a command ended. */
 export type CommandResult = {
@@ -236,16 +237,6 @@ export type CreateTaskTemplate = {
   title?: string | null;
 };
 
-export type DeviceFlowStart = {
-  /** Seconds until the code is of no use. */
-  expires_in: number;
-  /** Seconds to wait between two polls. */
-  interval: number;
-  user_code: string;
-  verification_uri: string;
-};
-
-export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 /** An ask that somebody beside the agent made, in the shape that its asker knows. */
 export type CreatedApproval = {
   created_at: string;
@@ -258,21 +249,16 @@ export type CreatedApproval = {
   tool_name: string;
 };
 
-/** What a draft is for. */
-export type DraftKind = "follow_up" | "retry";
-
-/** A draft as calls answer it. */
-export type DraftResponse = {
-  draft_type: DraftKind;
-  image_ids: Array<string> | null;
-  prompt: string;
-  queued: boolean;
-  retry_process_id: string | null;
-  sending: boolean;
-  task_attempt_id: string;
-  variant: string | null;
-  version: number;
+export type DeviceFlowStart = {
+  /** Seconds until the code is of no use. */
+  expires_in: number;
+  /** Seconds to wait between two polls. */
+  interval: number;
+  user_code: string;
+  verification_uri: string;
 };
+
+export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
 
 export type DirectoryEntry = {
   is_directory: boolean;
@@ -306,6 +292,19 @@ export type Draft = {
 
 /** What a draft is for. */
 export type DraftKind = "follow_up" | "retry";
+
+/** A draft as calls answer it. */
+export type DraftResponse = {
+  draft_type: DraftKind;
+  image_ids: Array<string> | null;
+  prompt: string;
+  queued: boolean;
+  retry_process_id: string | null;
+  sending: boolean;
+  task_attempt_id: string;
+  variant: string | null;
+  version: number;
+};
 
 /** The drafts of an attempt, one of them, or none. */
 export type DraftValue = {
@@ -676,6 +675,8 @@ export type PatchOpThing = {
   op: string;
   path: string;
   value?: Thing | null;
+};
+
 /** What a message of the plainer stream is; it ends as the other does, with `{"finished": true}`. */
 export type PlainLogMessage = {
   Stdout: string;

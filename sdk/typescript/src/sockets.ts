@@ -24,6 +24,8 @@ export type OpenSocket = (url: string, headers: Record<string, string>) => Socke
 
 type Message = Record<string, unknown>;
 
+const PIPES = ['Stdout', 'Stderr'] as const;
+
 /** Follows a stream of messages until it ends or its reader stops. */
 export async function* followSocket<R>(
   transport: Transport,
@@ -72,6 +74,9 @@ class Place {
   /** How many entries of the log came by earlier connections, and by all of them. */
   #before = 0;
   #entries = 0;
+  /** How much of a plain log was heard, and how much of it comes again. */
+  readonly #heard = { Stdout: 0, Stderr: 0 };
+  #skip = { Stdout: 0, Stderr: 0 };
   readonly #topics = new Map<string, number | undefined>();
 
   constructor(operation: OperationSpec, given: Given) {
@@ -104,7 +109,22 @@ class Place {
       this.isOver = finished === true;
     }
     const isLog = this.#operation.resumes === true && Array.isArray(message['JsonPatch']);
-    return isLog ? this.#renumbered(message) : message;
+    if (isLog) return this.#renumbered(message);
+    return PIPES.some((pipe) => typeof message[pipe] === 'string') ? this.#unheard(message) : message;
+  }
+
+  /** A plain log begins anew with each connection; what was heard before is cut off. */
+  #unheard(message: Message): Message {
+    const rest = { ...message };
+    for (const pipe of PIPES) {
+      const text = rest[pipe];
+      if (typeof text !== 'string') continue;
+      const skipped = Math.min(this.#skip[pipe], text.length);
+      this.#skip[pipe] -= skipped;
+      this.#heard[pipe] += text.length - skipped;
+      rest[pipe] = text.slice(skipped);
+    }
+    return rest;
   }
 
   /** The server counts the entries of a log anew for each connection; the reader sees one list. */
@@ -119,6 +139,7 @@ class Place {
 
   breakOff(): void {
     this.#before = this.#entries;
+    this.#skip = { ...this.#heard };
   }
 }
 

@@ -135,6 +135,26 @@ async function scenario(forge, client, check) {
     assert.match(event.id, /^\d+$/);
     break;
   }
+
+  const { execution_run: loose } = await call('createExecutionRun', { project_id: project.id, prompt: 'say loose', executor_profile_id: SCRIPTED, base_branch: 'main' });
+  assert.ok((await call('listExecutionRuns', { project_id: project.id })).some(({ id }) => id === loose.id));
+  await call('getExecutionRun', loose.id);
+  const said = [];
+  for await (const message of await call('followExecutionRunLogs', loose.id)) {
+    // The frame that ends every stream is no part of this one's schema.
+    if (message.finished !== true) check.message('followExecutionRunLogs', message);
+    said.push(message.Stdout ?? '');
+  }
+  assert.match(said.join(''), /loose/);
+  await eventually(async () => (await call('listExecutionRunProcesses', loose.id)).every(({ status }) => status !== 'running'));
+  await call('followUpExecutionRun', loose.id, { prompt: 'say more\nhang' });
+  await call('stopExecutionRun', loose.id);
+
+  const follows = { type: 'follow_up' };
+  assert.equal((await call('saveDraft', attempt.id, { prompt: 'say later' }, follows)).version, 1);
+  assert.equal((await call('getDraft', attempt.id, follows)).prompt, 'say later');
+  assert.equal((await call('saveDraftByPost', attempt.id, { prompt: 'say much later' }, follows)).version, 2);
+  await call('deleteDraft', attempt.id, { type: 'retry' });
   return {
     project_id: project.id, task_id: task.id, other_id: other.id, attempt_id: attempt.id, task_attempt_id: attempt.id,
     run_id: run.id, process_id: run.id, tag_id: tag.id, template_id: template.id, ask_id: ask.approval_id,

@@ -115,6 +115,20 @@ test('a log goes on after its last position when a socket breaks, and ends when 
   assert.equal(opened[0].headers.authorization, 'Bearer secret');
 });
 
+test('a plain log that begins anew with each connection is heard once', async (t) => {
+  const server = await play(t, (_, response) => refused(response, 400, 'this is a WebSocket'));
+  takeSockets(t, server, (socket, _, n) => {
+    const chunks = n === 1 ? [{ Stdout: 'one ' }, { Stderr: 'oops' }] : [{ Stdout: 'on' }, { Stderr: 'oops' }, { Stdout: 'e two' }, { finished: true }];
+    for (const chunk of chunks) socket.send(JSON.stringify(chunk));
+    if (n === 1) socket.close(1011);
+  });
+  const spec = { method: 'GET', path: '/api/execution-runs/{execution_run_id}/logs/ws', gives: 'socket' };
+  const stream = followSocket(transport(server.baseUrl), opener, spec, { path: { execution_run_id: 'r' } });
+  const messages = await collect(stream);
+  const heard = (pipe) => messages.map((message) => message[pipe] ?? '').join('');
+  assert.deepEqual([heard('Stdout'), heard('Stderr'), messages.at(-1).finished], ['one two', 'oops', true]);
+});
+
 test('a map stream that breaks starts again with the whole map', async (t) => {
   const server = await play(t, (_, response) => refused(response, 400, 'this is a WebSocket'));
   const opened = takeSockets(t, server, (socket, _, n) => {
