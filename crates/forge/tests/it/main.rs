@@ -6,8 +6,14 @@ mod attempts;
 mod autostart;
 #[cfg(test)]
 mod bad_git;
+// The client of the map streams is the one that the server's own tests use.
+#[cfg(test)]
+#[path = "../../../server/tests/it/board.rs"]
+mod board;
 #[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod map_streams;
 #[cfg(test)]
 mod outward;
 #[cfg(test)]
