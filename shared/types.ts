@@ -511,6 +511,14 @@ export type LiveMessage = {
 /** What a topic tells. */
 export type LiveValue = Patch | Array<RawLogPiece>;
 
+/** How a log says that nothing more comes. */
+export type LogEnd = {
+  finished: boolean;
+  type: string;
+} | {
+  caught_up: boolean;
+};
+
 /** What a message of such a stream is. */
 export type MapOfDraftValue = {
   JsonPatch: Array<PatchOpMapValueOfDraftValue>;
@@ -677,12 +685,12 @@ export type PatchOpThing = {
   value?: Thing | null;
 };
 
-/** What a message of the plainer stream is; it ends as the other does, with `{"finished": true}`. */
+/** What a message of the plainer stream is; it ends as the other does. */
 export type PlainLogMessage = {
   Stdout: string;
 } | {
   Stderr: string;
-};
+} | LogEnd;
 
 /** Why something was refused or failed. */
 export type Problem = {
@@ -739,12 +747,7 @@ export type QueuedFollowUp = {
 };
 
 /** What a message of this stream is. */
-export type RawLogMessage = RawLogPatch | {
-  finished: boolean;
-  type: string;
-} | {
-  caught_up: boolean;
-};
+export type RawLogMessage = RawLogPatch | LogEnd;
 
 export type RawLogPatch = {
   JsonPatch: Array<PatchOpRawLogPiece>;

@@ -15,18 +15,21 @@ use crate::wire::PatchOp;
 #[serde(untagged)]
 pub(crate) enum RawLogMessage {
     Patch(Frame),
-    /// The run is over and everything was sent.
-    Finished {
-        finished: bool,
-        r#type: &'static str,
-    },
-    /// Everything that is there was sent; nothing more was asked for.
-    CaughtUp {
-        caught_up: bool,
-    },
+    End(End),
 }
 
-/// What a message of the plainer stream is; it ends as the other does, with `{"finished": true}`.
+/// How a log says that nothing more comes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LogEnd")]
+#[serde(untagged)]
+pub(crate) enum End {
+    /// The run is over and everything was sent.
+    Finished { finished: bool, r#type: &'static str },
+    /// Everything that is there was sent; nothing more was asked for.
+    CaughtUp { caught_up: bool },
+}
+
+/// What a message of the plainer stream is; it ends as the other does.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum PlainLogMessage {
@@ -38,6 +41,13 @@ pub(crate) enum PlainLogMessage {
         #[serde(rename = "Stderr")]
         text: String,
     },
+    End(End),
+}
+
+/// What there is to encode: some output, or that there is no more.
+enum Part {
+    Batch(LogBatch),
+    End(End),
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -62,19 +72,27 @@ pub(crate) struct Piece {
 /// Each frame is awaited before the next is read, so that a slow client holds one batch in memory, no more.
 pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
     let mut sent = 0;
-    send(socket, log, guard, move |batch| Some(vec![frame(batch, &mut sent)?])).await;
+    let encode = move |part| match part {
+        Part::Batch(batch) => Some(vec![frame(batch, &mut sent)?]),
+        Part::End(end) => Some(vec![message(&RawLogMessage::End(end))?]),
+    };
+    send(socket, log, guard, encode).await;
 }
 
 /// Sends a run's output as [`raw_logs`] does, in frames that are not patches.
 pub(crate) async fn plain_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
-    send(socket, log, guard, |batch| batch.chunks.into_iter().map(plain).collect()).await;
+    let encode = |part| match part {
+        Part::Batch(batch) => batch.chunks.into_iter().map(plain).collect(),
+        Part::End(end) => Some(vec![message(&PlainLogMessage::End(end))?]),
+    };
+    send(socket, log, guard, encode).await;
 }
 
 async fn send(
     socket: WebSocket,
     log: LogTail,
     mut guard: StreamGuard,
-    encode: impl FnMut(LogBatch) -> Option<Vec<Message>>,
+    encode: impl FnMut(Part) -> Option<Vec<Message>>,
 ) {
     let (mut sink, mut source) = socket.split();
     let farewell = tokio::select! {
@@ -91,12 +109,12 @@ async fn send(
 async fn send_all(
     sink: &mut Sink,
     mut log: LogTail,
-    mut encode: impl FnMut(LogBatch) -> Option<Vec<Message>>,
+    mut encode: impl FnMut(Part) -> Option<Vec<Message>>,
 ) -> Option<Farewell> {
     loop {
         match log.next().await {
             Ok(Some(batch)) => {
-                for message in encode(batch)? {
+                for message in encode(Part::Batch(batch))? {
                     sink.send(message).await.ok()?;
                 }
             }
@@ -108,10 +126,12 @@ async fn send_all(
         }
     }
     let end = match log.end() {
-        LogEnd::Over => RawLogMessage::Finished { finished: true, r#type: "finished" },
-        LogEnd::CaughtUp => RawLogMessage::CaughtUp { caught_up: true },
+        LogEnd::Over => End::Finished { finished: true, r#type: "finished" },
+        LogEnd::CaughtUp => End::CaughtUp { caught_up: true },
     };
-    sink.send(message(&end)?).await.ok()?;
+    for message in encode(Part::End(end))? {
+        sink.send(message).await.ok()?;
+    }
     Some((close_code::NORMAL, ""))
 }
 
@@ -147,10 +167,10 @@ fn plain(chunk: Chunk) -> Option<Message> {
         ChunkStream::Stdout => PlainLogMessage::Stdout { text: chunk.text },
         ChunkStream::Stderr => PlainLogMessage::Stderr { text: chunk.text },
     };
-    serde_json::to_string(&frame).ok().map(Message::text)
+    message(&frame)
 }
 
-fn message(message: &RawLogMessage) -> Option<Message> {
+fn message(message: &impl Serialize) -> Option<Message> {
     serde_json::to_string(message).ok().map(Message::text)
 }
 
