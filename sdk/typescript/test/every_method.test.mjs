@@ -119,6 +119,9 @@ async function scenario(forge, client, check) {
   await over(attempt.id);
   assert.equal((await call('listTaskAttempts', { task_id: task.id }))[0].id, attempt.id);
   const follow = await call('followUp', attempt.id, { prompt: 'say again\nhang' });
+  const { session_id } = follow.executor_action.typ;
+  const beside = await call('createApproval', { tool_name: 'Bash', tool_input: { command: 'ls' }, session_id });
+  assert.equal(beside.execution_process_id, follow.id);
   await call('stopExecutionProcess', follow.id);
   await over(attempt.id);
   const [run] = await call('listExecutionProcesses', { task_attempt_id: attempt.id });
@@ -159,7 +162,7 @@ async function scenario(forge, client, check) {
     run_id: run.id, process_id: run.id, tag_id: tag.id, template_id: template.id, ask_id: ask.approval_id,
     executor_profile_id: SCRIPTED, executor: 'CLAUDE_CODE', base_branch: 'main', prompt: 'say more', sound: 'GENIE_NOTIFY1',
     sha: run.before_head_commit, ref: attempt.container_ref, path: forge.home, image_id: image.id, q: 'README', type: 'follow_up',
-    session_id: follow.executor_action.typ.session_id, agent_type: 'master', file_path: 'spoken.txt',
+    session_id, agent_type: 'master', file_path: 'spoken.txt',
     new_target_branch: 'main', servers: {}, host: 'http://127.0.0.1:1', api_key: 'key', queued: false, title: 'Speak',
     over,
   };
