@@ -10,6 +10,7 @@ if [ "${1-}" = --check ]; then
 else
     export FORGE_BLESS=1
 fi
+cargo test --quiet --locked --package forge-agents --test it the_schemas_of_all_agents_are_those_that_were_reviewed
 cargo test --quiet --locked --package forge-server --test it the_document_is_the_one_that_was_reviewed
 cargo xtask types "$@"
 node sdk/typescript/scripts/generate.mjs "$@"

@@ -7,4 +7,6 @@ mod mcp;
 #[cfg(test)]
 mod recording;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod scripted;

@@ -50,7 +50,7 @@ fn nothing_outside_is_shown_by_whatever_way() {
     std::fs::create_dir(person.join("real")).unwrap();
     symlink(person.join("real"), person.join("in")).unwrap();
     let ways = [
-        secret.clone(),
+        secret,
         person.join("out"),
         person.join("out/deep"),
         person.join("out/not there"),

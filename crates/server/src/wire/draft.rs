@@ -109,18 +109,14 @@ pub(crate) fn draft_kind(query: &Query) -> Result<DraftKind, Problem> {
 
 /// Reads what to change of a draft; null keeps, as an absent key does.
 pub(crate) fn draft_change(fields: &Fields, kind: DraftKind) -> Result<DraftChange, Problem> {
-    // What to run again means nothing to a follow-up, but must still be an id.
-    let retry = fields.optional_id(names::RETRY_PROCESS_ID)?;
     Ok(DraftChange {
         prompt: fields.optional_text(names::DRAFT_PROMPT)?,
         variant: fields.variant(names::VARIANT)?,
         images: fields.ids(names::IMAGE_IDS)?,
         retry: match kind {
-            DraftKind::Retry => match retry {
-                Some(retry) => Some(retry),
-                None => Some(fields.id(names::RETRY_PROCESS_ID)?),
-            },
-            DraftKind::FollowUp => None,
+            DraftKind::Retry => Some(fields.id(names::RETRY_PROCESS_ID)?),
+            // What to run again means nothing to a follow-up, but must still be an id.
+            DraftKind::FollowUp => fields.optional_id::<RunId>(names::RETRY_PROCESS_ID)?.and(None),
         },
         version: fields.number(names::VERSION)?,
     })
