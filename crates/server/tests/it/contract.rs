@@ -261,7 +261,7 @@ async fn every_route_meets_bad_input_with_a_sentence_that_names_what_is_wrong() 
                 let row = without(&row_of(route), "with");
                 let refusal = send(&world, &call(route, &row, &bad));
                 if route.contains(&format!("{{{name}}}"))
-                    && parameters.iter().filter(|one| one["in"] == "path").last() == Some(parameter)
+                    && parameters.iter().rfind(|one| one["in"] == "path") == Some(parameter)
                 {
                     assert_eq!(refusal.status, 400, "{route}: {refusal:?}");
                     assert!(refusal.refusal(400).contains("banana"), "{route}: {refusal:?}");
