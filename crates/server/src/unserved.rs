@@ -15,7 +15,7 @@ use crate::state::App;
 const UNSERVED: &[&str] = &[
     "GET /api/projects/{project_id}/search",
     "POST /api/projects/{project_id}/open-editor",
-    "POST /api/tasks/{task_id}/attempts/start",
+    "GET /api/task-attempts/{attempt_id}/entries",
     "POST /api/task-attempts/{attempt_id}/run-agent-setup",
     "POST /api/task-attempts/{attempt_id}/replace-process",
     "GET /api/task-attempts/{attempt_id}/commit-info",

@@ -77,6 +77,7 @@ fn things(world: &World) -> Things {
     let image = Call { method: "POST".into(), path: "/api/images/upload".into(), body: None, file: None };
     let image = upload(world, &image, "image").data();
     let another = world.repository("another").display().to_string();
+    let profiles = world.get("/api/profiles").data()["content"].to_string();
     let made = [
         ("project_id", project.clone()),
         ("doomed_project_id", doomed_project),
@@ -98,6 +99,8 @@ fn things(world: &World) -> Things {
         ("waiting_execution_run_id", loose("hang")),
         ("image_id", id(&image)),
         ("worktree", world.attempt(&attempt)["container_ref"].as_str().unwrap().to_string()),
+        // As the text of a JSON string, which is how the oldest client wraps them.
+        ("profiles", profiles.trim_matches('"').to_string()),
         ("sound", "GENIE_NOTIFY1".to_string()),
         ("another_repository", another),
     ];
@@ -224,8 +227,7 @@ async fn every_route_is_reachable_and_answers_in_the_shape_that_is_documented() 
         if content_type == "application/json" {
             let json = answer.json();
             check(&content["schema"], &json).unwrap_or_else(|error| panic!("{route}: {error}"));
-            let enveloped = content["schema"]["properties"].get("success").is_some();
-            assert!(!enveloped || json["success"] == true, "{route}: {json}");
+            assert_ne!(json["success"], false, "{route}: {json}");
         } else {
             assert!(!answer.text.is_empty(), "{route} gave nothing");
         }

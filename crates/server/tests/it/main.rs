@@ -9,6 +9,7 @@ mod bad_input;
 mod board;
 mod config;
 mod contract;
+mod defects;
 mod drafts;
 mod events;
 mod execution_runs;
