@@ -81,6 +81,14 @@ impl Api {
         self.get(path)?.data().with_context(|| format!("could not read {path}"))
     }
 
+    /// Reads something that must be there without looking at it, and returns how many bytes it has.
+    pub(crate) fn size(&self, path: &str) -> anyhow::Result<usize> {
+        let request = Request::builder().uri(format!("{}{path}", self.base)).body(())?;
+        let mut response = self.agent.run(request).with_context(|| format!("could not read {path}"))?;
+        anyhow::ensure!(response.status() == 200, "{path} answers {}", response.status());
+        Ok(response.body_mut().with_config().limit(1 << 30).read_to_vec()?.len())
+    }
+
     /// Reads a list that must be there.
     pub(crate) fn list(&self, path: &str) -> anyhow::Result<Vec<Value>> {
         match self.read(path)? {

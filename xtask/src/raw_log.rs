@@ -1,6 +1,8 @@
 //! A run's output over a WebSocket, from any position.
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -23,6 +25,16 @@ pub(crate) struct RawLog {
 pub(crate) struct Piece {
     pub(crate) stdout: String,
     pub(crate) position: u64,
+}
+
+/// What a look at a connection gave.
+#[derive(Debug)]
+pub(crate) enum Read {
+    Piece(Piece),
+    /// Nothing that counts, or nothing yet.
+    Nothing,
+    /// The run is over and everything was given.
+    End,
 }
 
 #[derive(Deserialize)]
@@ -65,26 +77,62 @@ impl RawLog {
     /// Waits for output; none when the run is over and everything was given.
     pub(crate) fn next(&mut self) -> anyhow::Result<Option<Piece>> {
         loop {
-            let text = match self.socket.read().context("the log broke off")? {
-                Message::Text(text) => text,
-                Message::Close(why) => bail!("the log was closed before its end: {why:?}"),
-                _ => continue,
-            };
-            let frame: Frame =
-                serde_json::from_str(&text).with_context(|| format!("a frame of a log is wrong: {text}"))?;
-            if frame.finished {
-                return Ok(None);
+            match read(self.socket.read())? {
+                Read::Piece(piece) => return Ok(Some(piece)),
+                Read::End => return Ok(None),
+                Read::Nothing => {}
             }
-            let position = frame.position.context("a frame of a log without a position")?;
-            let mut stdout = String::new();
-            for operation in frame.patch {
-                if operation.value.r#type == "STDOUT" {
-                    stdout.push_str(&operation.value.content);
-                }
-            }
-            return Ok(Some(Piece { stdout, position }));
         }
     }
+
+    /// Makes reading wait for nothing from now on: [`next_there`](Self::next_there) is to be called.
+    pub(crate) fn without_waiting(self) -> anyhow::Result<Self> {
+        self.socket.get_ref().set_nonblocking(true).context("could not change a socket")?;
+        Ok(self)
+    }
+
+    /// Takes what is there; nothing only when all of it was taken.
+    pub(crate) fn next_there(&mut self) -> anyhow::Result<Read> {
+        loop {
+            let message = match self.socket.read() {
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => {
+                    return Ok(Read::Nothing);
+                }
+                message => message,
+            };
+            match read(message)? {
+                Read::Nothing => {}
+                some => return Ok(some),
+            }
+        }
+    }
+}
+
+impl AsFd for RawLog {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.get_ref().as_fd()
+    }
+}
+
+fn read(message: tungstenite::Result<Message>) -> anyhow::Result<Read> {
+    let text = match message.context("the log broke off")? {
+        Message::Text(text) => text,
+        Message::Close(why) => bail!("the log was closed before its end: {why:?}"),
+        _ => return Ok(Read::Nothing),
+    };
+    let frame: Frame =
+        serde_json::from_str(&text).with_context(|| format!("a frame of a log is wrong: {text}"))?;
+    if frame.finished {
+        return Ok(Read::End);
+    }
+    let position = frame.position.context("a frame of a log without a position")?;
+    let mut stdout = String::new();
+    for operation in frame.patch {
+        if operation.value.r#type == "STDOUT" {
+            stdout.push_str(&operation.value.content);
+        }
+    }
+    Ok(Read::Piece(Piece { stdout, position }))
 }
 
 /// Reads a finished run's output in one go.

@@ -5,9 +5,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use rusqlite::Connection;
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Times, history, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::{Birth, Server};
 use crate::wait::SOON;
@@ -17,13 +16,6 @@ const ATTEMPTS: u32 = 10_000;
 const TIMES: usize = 9;
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Makes more of a history out of one finished attempt, all of it by copying what the server wrote.
-const MULTIPLY: &str = "
-with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?1)
-insert into copies select n, lower(hex(randomblob(16))), lower(hex(randomblob(16))), lower(hex(randomblob(16)))
-from numbers;
-";
-
 pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let mut server = Server::start_healthy(&world)?;
@@ -32,7 +24,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     let attempt = start_task(&api, &project, "history", "say hello\nedit a.txt b")?;
     until_finished(&api, &attempt, SOON)?;
     server.kill()?;
-    fill(&world)?;
+    history::multiply(&world, ATTEMPTS, ATTEMPTS)?;
     let (mut times, mut floors) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
         let begun = Instant::now();
@@ -57,54 +49,4 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         limit: milliseconds(LIMIT),
         ok: time <= LIMIT,
     }])
-}
-
-/// Copies the one attempt of a database, with its task, run and snapshot, ten thousand times.
-fn fill(world: &World) -> anyhow::Result<()> {
-    let path = world.home().join("forge.db");
-    let mut database =
-        Connection::open(&path).with_context(|| format!("could not open {}", path.display()))?;
-    let copying = database.transaction()?;
-    copying.execute_batch("create temp table copies (n integer, task text, attempt text, run text);")?;
-    copying.execute(MULTIPLY, [ATTEMPTS])?;
-    for (table, changed) in [
-        ("tasks", &[("id", "task")][..]),
-        ("attempts", &[("id", "attempt"), ("task_id", "task")]),
-        ("runs", &[("id", "run"), ("attempt_id", "attempt")]),
-        ("snapshots", &[("attempt_id", "attempt"), ("run_id", "run")]),
-    ] {
-        let columns: Vec<String> = copying
-            .prepare(&format!("select name from pragma_table_info('{table}')"))?
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        let values: Vec<String> = columns
-            .iter()
-            .map(|column| match changed.iter().find(|(name, _)| name == column) {
-                Some((_, id)) => uuid(id),
-                None if column == "branch" || column == "worktree" => format!("o.{column} || '-' || c.n"),
-                None => format!("o.{column}"),
-            })
-            .collect();
-        let (columns, values) = (columns.join(", "), values.join(", "));
-        let original = format!("(select * from {table} limit 1)");
-        copying.execute(
-            &format!("insert into {table} ({columns}) select {values} from {original} o, copies c"),
-            [],
-        )?;
-    }
-    copying.commit().context("could not fill the database")
-}
-
-/// Writes 32 hex digits as an id is written.
-fn uuid(column: &str) -> String {
-    let part = |from: u32, length: u32| format!("substr(c.{column}, {from}, {length})");
-    // Version 4, variant 8: the digits that make it an id of the kind the server reads.
-    format!(
-        "{} || '-' || {} || '-4' || {} || '-8' || {} || '-' || {}",
-        part(1, 8),
-        part(9, 4),
-        part(14, 3),
-        part(18, 3),
-        part(21, 12)
-    )
 }

@@ -34,7 +34,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         times.extend(piece.stdout.lines().filter_map(|line| since(line, now)));
     }
     anyhow::ensure!(times.len() == LINES as usize, "{} of {LINES} lines arrived", times.len());
-    let (times, floor) = (Times::sorted(times), bare()?);
+    let (times, floor) = (Times::sorted(times), bare(LINES, EVERY)?);
     let (p50, p99) = (times.percentile(50), times.percentile(99));
     Ok(vec![Row {
         what: "agent line to WebSocket client, p50 / p99",
@@ -50,27 +50,27 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 /// Returns how long ago a line says it was printed; none when it says nothing about that.
-fn since(line: &str, now: SystemTime) -> Option<Duration> {
+pub(super) fn since(line: &str, now: SystemTime) -> Option<Duration> {
     let (seconds, micros) = line.strip_prefix("T=")?.split_once(' ')?.0.split_once('.')?;
     let printed = Duration::from_secs(seconds.parse().ok()?) + Duration::from_micros(micros.parse().ok()?);
     Some(now.duration_since(UNIX_EPOCH).ok()?.saturating_sub(printed))
 }
 
 /// The same lines at the same pace through a pipe, a thread that copies, and a socket.
-fn bare() -> anyhow::Result<Times> {
+pub(super) fn bare(lines: u32, every: Duration) -> anyhow::Result<Times> {
     let listener = TcpListener::bind("127.0.0.1:0").context("could not listen")?;
     let mut sender = TcpStream::connect(listener.local_addr()?).context("could not connect")?;
     sender.set_nodelay(true)?;
     let (receiver, _) = listener.accept().context("could not accept")?;
     let (mut reader, mut writer) = std::io::pipe().context("could not make a pipe")?;
     thread::spawn(move || {
-        for number in 0..LINES {
+        for number in 0..lines {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let line = format!("T={}.{:06} line {number}\n", now.as_secs(), now.subsec_micros());
             if writer.write_all(line.as_bytes()).is_err() {
                 return;
             }
-            thread::sleep(EVERY);
+            thread::sleep(every);
         }
     });
     thread::spawn(move || {

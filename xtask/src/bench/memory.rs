@@ -65,7 +65,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 /// Returns the most memory a process has had, in bytes.
-fn peak(pid: u32) -> anyhow::Result<u64> {
+pub(super) fn peak(pid: u32) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("could not read a status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM is no number")?;

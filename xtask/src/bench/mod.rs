@@ -2,11 +2,15 @@
 
 mod boot;
 mod crowd;
+mod history;
 mod latency;
+mod lists;
 mod memory;
 mod start;
 mod stop;
 mod survive;
+mod viewers;
+mod watchers;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +29,7 @@ pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure one row only: start, latency, memory, boot, crowd, stop or survive
+    /// Measure one row only: start, latency, memory, boot, crowd, stop, survive, viewers or lists
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -46,7 +50,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 7] = [
+const MEASURES: [(&str, Measure); 9] = [
     ("start", start::measure),
     ("latency", latency::measure),
     ("memory", memory::measure),
@@ -54,6 +58,8 @@ const MEASURES: [(&str, Measure); 7] = [
     ("crowd", crowd::measure),
     ("stop", stop::measure),
     ("survive", survive::measure),
+    ("viewers", viewers::measure),
+    ("lists", lists::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.
