@@ -141,7 +141,7 @@ fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         Gives::Bare(data) => json_of(schema(data(generator))),
         Gives::Bytes(content_type) => json!({
             "description": "The bytes.",
-            "content": { content_type: { "schema": { "type": "string", "contentMediaType": content_type } } },
+            "content": { content_type: { "schema": bytes(content_type) } },
         }),
         Gives::Events => json!({
             "description": "Events, until the client goes away.",
@@ -154,6 +154,14 @@ fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "content": { "application/json": { "schema": problem } },
     });
     json!({ operation.status.to_string(): good, "default": refused })
+}
+
+/// Describes what is not JSON as text, which is all that can be said of it; what is JSON is read as such.
+fn bytes(content_type: &str) -> Value {
+    match content_type.ends_with("json") {
+        true => json!({ "type": "object" }),
+        false => json!({ "type": "string", "contentMediaType": content_type }),
+    }
 }
 
 fn envelope(data: Value) -> Value {

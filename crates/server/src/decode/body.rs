@@ -121,7 +121,9 @@ fn decode(body: &[u8]) -> Result<Fields, Problem> {
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     match value.to_str().map(str::trim) {
-        Ok(key) if (1..=255).contains(&key.len()) => Ok(Some(key.to_string())),
+        Ok(key) if (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            Ok(Some(key.to_string()))
+        }
         _ => Err(Problem::bad_request("`Idempotency-Key` must be 1 to 255 visible ASCII characters")),
     }
 }
@@ -225,7 +227,9 @@ mod tests {
         assert!(first.contains("key: \"k\""), "{first}");
         assert_eq!(call("{}", "k").await.1, first);
         assert_ne!(call("{ }", "k").await.1, first);
-        assert_eq!(call("{}", "").await.0, StatusCode::BAD_REQUEST);
+        for bad in ["", "two words", "a\ttab"] {
+            assert_eq!(call("{}", bad).await.0, StatusCode::BAD_REQUEST, "{bad:?}");
+        }
         assert_eq!(call("{}", &"k".repeat(256)).await.0, StatusCode::BAD_REQUEST);
         assert_eq!(ask(json("/start", "{}")).await.1, "None");
     }
