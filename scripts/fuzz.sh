@@ -81,4 +81,4 @@ else
     become=(unshare --user "--map-user=$(id -u)" "--map-group=$(id -g)" setpriv --no-new-privs)
 fi
 # A run takes about two minutes, on a busy machine more. The first signal lets it end its server and its agents.
-timeout --kill-after=30 400 "${apart[@]}" bash -euc "$inside" inside "$place" "$environment" "${become[@]}"
+timeout --kill-after=30 $((2 * ${FUZZ_SECONDS:-100} + 150)) "${apart[@]}" bash -euc "$inside" inside "$place" "$environment" "${become[@]}"

@@ -31,8 +31,8 @@ BODIES = {"respondToApproval": {"approved": True}, "updateProfiles": WORLD["prof
 
 # What is taken though the document does not offer it, by operation and key.
 LENIENT = {
-    # Clients have sent other words for a follow-up, so every other word is one. What a retry is of is not read in it.
-    *product(["getDraft", "saveDraft", "saveDraftByPost", "queueDraft"], ["type", "retry_process_id"]),
+    # Clients have sent other words for a follow-up, so every other word is one.
+    *product(["getDraft", "saveDraft", "saveDraftByPost", "queueDraft"], ["type"]),
 }
 
 
@@ -60,6 +60,8 @@ def before_call(context, case, kwargs):
         case.body = {name: DOT for name in case.body}
     elif isinstance(case.body, dict):
         case.body = filled(case.body, meant_right)
+    if meant_right and "{item}" in case.path and CHANCE.random() < 0.3:
+        case.path_parameters.update(attempt_id=POOL["busy"][0], item=FRESH.queued(POOL["busy"][0]))
     use_up(case)
 
 
@@ -71,7 +73,7 @@ def drawn(name, value, meant_right):
     if name == "image_ids" and meant_right and value:
         # An image that no task has any more is gone, so the pool's would not last.
         return [FRESH.image_id()]
-    if name.endswith("_id") and isinstance(value, str):
+    if name.endswith("_id") and name != "session_id" and isinstance(value, str):
         return CHANCE.choice(pool) if UUID.fullmatch(value) else value
     return CHANCE.choice(pool) if meant_right and value is not None else value
 

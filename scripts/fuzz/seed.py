@@ -130,6 +130,19 @@ class Fresh:
 
         return eventually("the scripted agent asks", asked)[0]
 
+    def follow_up(self, attempt, prompt):
+        return self.forge.call("POST", f"/api/task-attempts/{attempt}/follow-up", {"prompt": prompt})
+
+    def queued(self, busy):
+        """Returns the id of a follow-up that waits for an agent that goes on."""
+        place = f"/api/task-attempts/{busy}"
+        waiting = self.forge.call("GET", f"{place}/queue")
+        if not waiting:
+            self.forge.call("PUT", f"{place}/draft?type=follow_up", {"prompt": "say more"})
+            self.forge.call("POST", f"{place}/draft/queue?type=follow_up", {"queued": True})
+            waiting = self.forge.call("GET", f"{place}/queue")
+        return waiting[-1]["id"]
+
     def runs(self, attempt):
         return eventually(
             "the attempt has a run",
@@ -153,19 +166,25 @@ def seed(forge, home):
     attempts = [task["attempt_id"] for task in tasks]
     runs = [run["id"] for attempt in attempts for run in fresh.runs(attempt)]
     first = forge.call("GET", f"/api/task-attempts/{attempts[0]}")
+    # An agent that goes on, which no request stops: follow-ups wait for it, and programs ask beside it.
+    busy = fresh.started("say hello")["attempt_id"]
+    eventually("a scripted attempt ends", lambda: over(forge, busy))
+    session = fresh.follow_up(busy, "hang")["executor_action"]["typ"]["session_id"]
     pool = {
         "project_id": [project],
         "task_id": [task["id"] for task in tasks] + [fresh.task_id()],
         "attempt_id": attempts,
         "run_id": runs,
         "ask_id": [ask],
+        "session_id": [session],
+        "busy": [busy],
         "tag_id": [fresh.tag_id()],
         "template_id": [fresh.template_id()],
         "image_id": [fresh.image_id()],
         "base_branch": ["main"],
         "new_target_branch": ["main"],
         "executor_profile_id": [SCRIPTED],
-        "profile": ["SCRIPTED"],
+        "executor": ["CLAUDE_CODE"],
         "path": [str(home), repository],
         "sound": ["GENIE_NOTIFY1"],
         "ref": [first.get("container_ref")],
