@@ -1,6 +1,8 @@
 //! Tasks in the store, with what their attempts say about them.
 
-use forge_model::{AttemptId, ProfileId, ProjectId, Task, TaskId, TaskStatus, Time};
+use std::collections::HashMap;
+
+use forge_model::{AttemptId, ProfileId, ProjectId, RunState, Task, TaskId, TaskStatus, Time};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
@@ -27,8 +29,14 @@ macro_rules! view {
 }
 
 statements! {
-    OF_PROJECT = view!("where t.project_id = $1 and t.status <> 'agent'
-        and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id");
+    OF_PROJECT = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
+        t.updated_at from tasks t where t.project_id = $1 and t.status <> 'agent'
+        and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id";
+    ATTEMPTS_OF_PROJECT = "select a.task_id, a.agent, a.variant from attempts a
+        where a.project_id = $1 and a.task_id is not null order by a.created_at desc, a.id";
+    RUNS_OF_PROJECT = "select a.task_id, r.state from attempts a join runs r on r.attempt_id = a.id
+        where a.project_id = $1 and a.task_id is not null and r.kind <> 'dev_server'
+        order by r.started_at desc, r.id";
     ONE = view!("where t.id = $1");
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
@@ -44,8 +52,27 @@ statements! {
 }
 
 /// Returns the tasks of a project, newest first; those of standing agents are left out.
+///
+/// What follows from attempts and runs is read once for all tasks: asked for each of ten thousand, it takes longer
+/// than everything else together, and the more so the more agents run.
 pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView>, Error> {
-    conn.query(OF_PROJECT, args![project])?.iter().map(view).collect()
+    let mut tries: HashMap<String, Tries> = HashMap::new();
+    // The newest comes first in both.
+    for row in conn.query(ATTEMPTS_OF_PROJECT, args![project])? {
+        let tries = tries.entry(row.text(0)?).or_default();
+        if tries.count == 0 {
+            tries.executor = executor(row.text(1)?, row.maybe_text(2)?);
+        }
+        tries.count += 1;
+    }
+    for row in conn.query(RUNS_OF_PROJECT, args![project])? {
+        let tries = tries.entry(row.text(0)?).or_default();
+        let state: RunState = row.parse(1)?;
+        tries.live |= matches!(state, RunState::Pending | RunState::Running);
+        tries.newest_run.get_or_insert(state);
+    }
+    let whole = |row: &Row| Ok(seen(task(row)?, tries.remove(&row.text(0)?).unwrap_or_default(), false));
+    conn.query(OF_PROJECT, args![project])?.iter().map(whole).collect()
 }
 
 /// Returns the tasks that grew out of an attempt, newest first.
@@ -107,29 +134,114 @@ pub(crate) fn count(conn: &Conn) -> Result<i64, Error> {
     conn.query(COUNT, &[])?[0].int(0)
 }
 
+/// What a task's attempts and their runs say about it; dev servers do not count.
+#[derive(Debug, Default)]
+struct Tries {
+    count: i64,
+    live: bool,
+    newest_run: Option<RunState>,
+    executor: String,
+}
+
 fn view(row: &Row) -> Result<TaskView, Error> {
-    let newest_run: Option<forge_model::RunState> = row.maybe_parse(10)?;
-    let executor = match row.maybe_text(11)? {
-        Some(agent) => ProfileId { agent, variant: row.maybe_text(12)? }.to_string(),
-        None => String::new(),
-    };
-    Ok(TaskView {
-        task: Task {
-            id: row.parse(0)?,
-            project: row.parse(1)?,
-            title: row.text(2)?,
-            description: row.maybe_text(3)?,
-            status: row.parse(4)?,
-            parent: row.maybe_parse(5)?,
-            created_at: Time::from_millis(row.int(6)?),
-            updated_at: Time::from_millis(row.int(7)?),
+    let tries = Tries {
+        count: row.int(8)?,
+        live: row.flag(9)?,
+        newest_run: row.maybe_parse(10)?,
+        executor: match row.maybe_text(11)? {
+            Some(agent) => executor(agent, row.maybe_text(12)?),
+            None => String::new(),
         },
-        attempt_count: row.int(8)?,
-        has_in_progress_attempt: row.flag(9)?,
-        has_merged_attempt: false,
-        last_attempt_failed: newest_run
-            .is_some_and(|state| state.is_over() && state != forge_model::RunState::Completed),
-        executor,
-        is_chat: row.flag(13)?,
+    };
+    Ok(seen(task(row)?, tries, row.flag(13)?))
+}
+
+fn task(row: &Row) -> Result<Task, Error> {
+    Ok(Task {
+        id: row.parse(0)?,
+        project: row.parse(1)?,
+        title: row.text(2)?,
+        description: row.maybe_text(3)?,
+        status: row.parse(4)?,
+        parent: row.maybe_parse(5)?,
+        created_at: Time::from_millis(row.int(6)?),
+        updated_at: Time::from_millis(row.int(7)?),
     })
+}
+
+fn executor(agent: String, variant: Option<String>) -> String {
+    ProfileId { agent, variant }.to_string()
+}
+
+fn seen(task: Task, tries: Tries, is_chat: bool) -> TaskView {
+    let failed = |state: RunState| state.is_over() && state != RunState::Completed;
+    TaskView {
+        task,
+        attempt_count: tries.count,
+        has_in_progress_attempt: tries.live,
+        has_merged_attempt: false,
+        last_attempt_failed: tries.newest_run.is_some_and(failed),
+        executor: tries.executor,
+        is_chat,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn a_list_says_of_each_task_what_is_said_of_it_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let project = ProjectId::random();
+        let written = store.write(move |tx| {
+            let conn = tx.conn();
+            conn.execute(
+                "insert into projects (id, name, path, created_at, updated_at) values ($1, 'p', '/p', 0, 0)",
+                args![project],
+            )?;
+            let runs: [&[(&str, &str, i64)]; 6] = [
+                &[],
+                &[("agent", "running", 5)],
+                &[("agent", "completed", 5), ("agent", "failed", 9)],
+                &[("agent", "failed", 5), ("agent", "completed", 9), ("dev_server", "running", 10)],
+                &[("agent", "failed", 5), ("agent", "failed", 5), ("agent", "pending", 5)],
+                &[("dev_server", "failed", 5)],
+            ];
+            for (number, runs) in (0_i64..).zip(runs) {
+                let task = TaskId::random();
+                conn.execute(
+                    "insert into tasks (id, project_id, title, status, created_at, updated_at)
+                        values ($1, $2, 't', 'todo', $3, 0)",
+                    args![task, project, number],
+                )?;
+                for (kind, state, at) in runs {
+                    let attempt = AttemptId::random();
+                    conn.execute(
+                        "insert into attempts (id, project_id, task_id, agent, variant, state, branch, target_branch,
+                            base_commit, worktree, worktree_deleted, prompt, created_at, updated_at)
+                            values ($1, $2, $3, $4, 'V', 'running', $1, 'm', 'c', $1, 0, 'hi', $5, 0)",
+                        args![attempt, project, task, format!("{kind}-{state}"), *at],
+                    )?;
+                    conn.execute(
+                        "insert into runs (id, attempt_id, kind, state, agent, prompt, dropped, closing,
+                            stop_requested, started_at, created_at, updated_at)
+                            values ($1, $2, $3, $4, 'A', 'hi', 0, 0, 0, $5, 0, 0)",
+                        args![forge_model::RunId::random(), attempt, *kind, *state, *at],
+                    )?;
+                }
+            }
+            let list = of_project(conn, project)?;
+            let alone: Vec<_> = list.iter().map(|view| one(conn, view.task.id)).collect::<Result<_, _>>()?;
+            Ok((list, alone))
+        });
+        let (list, alone) = written.await.unwrap();
+        assert_eq!(list.len(), 6);
+        assert!(list[4].has_in_progress_attempt || list[3].last_attempt_failed);
+        let list: Vec<_> = list.iter().map(|view| format!("{view:?}")).collect();
+        let alone: Vec<_> = alone.iter().map(|view| format!("{:?}", view.as_ref().unwrap())).collect();
+        assert_eq!(list, alone);
+    }
 }
