@@ -1,7 +1,7 @@
 //! One call of git, made so that nothing which a repository's config names is run.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -18,6 +18,9 @@ const SETTINGS: [(&str, &str); 5] = [
     ("submodule.recurse", "false"),
     ("i18n.commitEncoding", "UTF-8"),
 ];
+
+/// How much of a complaint is kept.
+const TOLD: u64 = 64 * 1024;
 
 const HOOKS: &str = "core.hooksPath";
 
@@ -127,6 +130,35 @@ impl Call {
             Some(0) => Ok(Some(output.stdout)),
             Some(1) => Ok(None),
             _ => Err(failure(verb, &output)),
+        }
+    }
+
+    /// Runs it and returns so many bytes of its standard output, and whether there were more; git is ended then.
+    pub(crate) fn run_for_at_most(self, most: u64) -> Result<(Vec<u8>, bool), Failure> {
+        let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(start)?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let (mut answer, mut told) = (Vec::new(), Vec::new());
+        let read = thread::scope(|scope| {
+            // Beyond that its pipe is closed, and git may end of it.
+            scope.spawn(|| stderr.map(|mut pipe| pipe.by_ref().take(TOLD).read_to_end(&mut told)));
+            let read = stdout.map_or(Ok(0), |pipe| pipe.take(most + 1).read_to_end(&mut answer));
+            if answer.len() as u64 > most {
+                // It may have ended by itself, which is as good.
+                let _ended = child.kill();
+            }
+            read
+        });
+        let status = read.and_then(|_| child.wait()).map_err(start)?;
+        if answer.len() as u64 > most {
+            answer.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            return Ok((answer, true));
+        }
+        match status.success() {
+            true => Ok((answer, false)),
+            false => Err(Failure::exit(self.verb, status, String::from_utf8_lossy(&told).trim())),
         }
     }
 

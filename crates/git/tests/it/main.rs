@@ -7,6 +7,7 @@ mod world;
 mod branches;
 mod commits;
 mod hostile;
+mod listing;
 mod opening;
 mod removal;
 mod snapshots;
