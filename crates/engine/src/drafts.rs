@@ -113,6 +113,7 @@ impl Engine {
         kind: DraftKind,
         change: DraftChange,
     ) -> Result<Draft> {
+        self.check_images(change.images.as_deref().unwrap_or_default()).await?;
         self.inner.store.write(move |tx| save(tx, attempt, kind, change)).await?
     }
 

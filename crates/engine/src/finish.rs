@@ -86,9 +86,9 @@ impl Engine {
                 }
                 // A turn that the process did not live to hear waits for the next one.
                 for (ordinal, body) in inputs::after(tx.conn(), id, notes)? {
-                    if let Some(Input::Turn { prompt, variant }) = Input::read(&body) {
-                        let waiting =
-                            Waiting { id: format!("{id}-{ordinal:08}"), prompt, variant, images: None };
+                    if let Some(Input::Turn { prompt, variant, images }) = Input::read(&body) {
+                        let images = Some(images).filter(|images| !images.is_empty());
+                        let waiting = Waiting { id: format!("{id}-{ordinal:08}"), prompt, variant, images };
                         queue::add(tx.conn(), attempt, &waiting, tx.now())?;
                     }
                 }

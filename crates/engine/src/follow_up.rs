@@ -216,7 +216,8 @@ fn plan(
         // What came first is told first: nothing overtakes what waits already.
         Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
             let prompt = with_absolute_images(&follow.prompt, &view.attempt.worktree.to_string_lossy());
-            let input = Input::Turn { prompt, variant: follow.variant.clone() };
+            let (variant, images) = (follow.variant.clone(), follow.images.clone());
+            let input = Input::Turn { prompt, variant, images };
             inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;
             (live.run.id, Delivered::Injected)
         }

@@ -4,7 +4,7 @@
 //! it. Folding the log again after a restart therefore tells the conversation the same things at the same
 //! places.
 
-use forge_model::Answer;
+use forge_model::{Answer, ImageId};
 use serde::{Deserialize, Serialize};
 
 /// Something from outside.
@@ -12,7 +12,13 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Input {
     /// A further turn.
-    Turn { prompt: String, variant: Option<String> },
+    Turn {
+        prompt: String,
+        variant: Option<String>,
+        /// The pictures that it speaks of.
+        #[serde(default)]
+        images: Vec<ImageId>,
+    },
     /// The answer to an ask, by the agent's own name for it.
     Answer { ask: String, answer: Answer },
     /// A person wants the agent to stop.
@@ -29,5 +35,17 @@ impl Input {
     /// Reads what was stored or noted; nothing when it is not an input of this version.
     pub(crate) fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_of_an_older_server_has_no_pictures() {
+        let body = r#"{"kind":"turn","prompt":"go","variant":null}"#;
+        let turn = Input::Turn { prompt: "go".into(), variant: None, images: Vec::new() };
+        assert_eq!(Input::read(body), Some(turn));
     }
 }

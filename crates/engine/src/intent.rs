@@ -179,7 +179,10 @@ impl Intent {
                 tx.changed(Noun::Attempt, self.attempt, Op::Add, project, Some(self.attempt));
                 runs::insert(tx.conn(), run)?;
             }
-            What::Run { queued, .. } => {
+            What::Run { queued, task, .. } => {
+                if let Some(task) = task {
+                    images::add_to_task(tx.conn(), *task, &self.images, self.at)?;
+                }
                 runs::insert(tx.conn(), run)?;
                 if let Some(queued) = queued {
                     queue::sent(tx.conn(), queued, self.run)?;

@@ -1,6 +1,6 @@
 //! Drafts: kept, versioned, queued, sent exactly once.
 
-use forge_engine::{Change, DraftChange, DraftQueue, ErrorKind, FollowUp, Key};
+use forge_engine::{Change, DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewImage};
 use forge_model::{Answer, AttemptId, AttemptState, Draft, DraftKind, ImageId, RunId};
 
 use crate::world::{World, eventually};
@@ -29,6 +29,15 @@ fn draft(world: &World, id: AttemptId) -> Draft {
     world.run(world.engine().draft(id, DraftKind::FollowUp)).unwrap()
 }
 
+fn picture(world: &World) -> ImageId {
+    picture_of(world, b"\x89PNG\r\n\x1a\n a picture")
+}
+
+fn picture_of(world: &World, bytes: &[u8]) -> ImageId {
+    let new = NewImage { name: "shot.png".into(), bytes: bytes.to_vec(), task: None };
+    world.run(world.engine().add_image(new)).unwrap().id
+}
+
 /// What the runs of an attempt have said, one text for each.
 fn said(world: &World, id: AttemptId) -> Vec<String> {
     let runs = world.run(world.engine().runs(id, true)).unwrap();
@@ -41,7 +50,12 @@ fn a_draft_is_empty_at_first_and_counts_its_changes() {
     let id = world.start("say hi").attempt.attempt.id;
     let empty = draft(&world, id);
     assert_eq!((empty.version, empty.prompt.as_str(), empty.queued), (0, "", None));
-    let image = ImageId::random();
+    let image = picture(&world);
+    let nobody = ImageId::random();
+    let unknown = DraftChange { images: Some(vec![image, nobody]), ..text("say never") };
+    let error = world.run(world.engine().save_draft(id, DraftKind::FollowUp, unknown)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(error.to_string(), format!("`image_ids` names no image: {nobody}"));
     let first = DraftChange {
         variant: Some("PLAN".into()),
         images: Some(vec![image]),
@@ -90,6 +104,30 @@ fn a_draft_queued_at_rest_is_sent_at_once_and_emptied() {
     // An empty draft does not stick in the queue.
     assert_eq!(queue(&world, id, queued()).queued, None);
     assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 2);
+}
+
+#[test]
+fn the_pictures_of_a_draft_are_the_tasks_when_it_is_sent_and_in_its_worktree() {
+    let world = World::new();
+    let started = world.start("ask go on?");
+    let (id, task) = (started.attempt.attempt.id, started.task.task.id);
+    let ask = world.wait_for_ask(id);
+    let (image, deleted) = (picture(&world), picture_of(&world, b"\x89PNG\r\n\x1a\n another"));
+    save(&world, id, DraftChange { images: Some(vec![image, deleted]), ..text("say look") });
+    queue(&world, id, queued());
+    let of_task = || -> Vec<ImageId> {
+        let images = world.run(world.engine().images_of_task(task)).unwrap();
+        images.into_iter().map(|image| image.id).collect()
+    };
+    assert!(of_task().is_empty(), "nothing was sent yet");
+    // A picture that goes meanwhile does not keep the turn from being sent.
+    world.run(world.engine().delete_image(deleted)).unwrap();
+    world.run(world.engine().answer(ask.id, Answer::Approve { text: None }, "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    assert!(said(&world, id)[1].contains("look"));
+    assert_eq!(of_task(), [image]);
+    let (image, _) = world.run(world.engine().image(image)).unwrap();
+    assert!(started.attempt.attempt.worktree.join(image.path()).is_file());
 }
 
 #[test]

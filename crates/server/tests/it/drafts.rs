@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::images::upload;
 use crate::world::{World, eventually, id};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -17,7 +18,10 @@ async fn a_draft_is_kept_versioned_queued_and_emptied_when_it_is_sent() {
         "queued": false, "variant": null, "image_ids": null, "version": 0, "sending": false,
     });
     assert_eq!(empty, expected);
-    let image = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c";
+    let nobody = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c";
+    let told = world.put(&path, &json!({"prompt": "say more", "image_ids": [nobody]})).refusal(422);
+    assert_eq!(told, format!("`image_ids` names no image: {nobody}"));
+    let image = id(&upload(&world, "/api/images/upload", "image", "a.gif", b"GIF89a dot").data());
     let saved = world.put(&path, &json!({"prompt": "say more", "image_ids": [image], "version": 0})).data();
     assert_eq!((&saved["version"], &saved["image_ids"]), (&json!(1), &json!([image])));
     let late = world.put(&path, &json!({"prompt": "say less", "version": 0})).refusal(409);

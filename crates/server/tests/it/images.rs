@@ -9,7 +9,7 @@ const GIF: &[u8] = b"GIF89a not much of a picture";
 
 const SVG: &[u8] = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>";
 
-fn upload(world: &World, path: &str, part: &str, name: &str, bytes: &[u8]) -> Answer {
+pub(crate) fn upload(world: &World, path: &str, part: &str, name: &str, bytes: &[u8]) -> Answer {
     let head = format!(
         "--edge\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nhello\r\n--edge\r\n\
          Content-Disposition: form-data; name=\"{part}\"; filename=\"{name}\"\r\n\
