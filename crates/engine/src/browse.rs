@@ -70,7 +70,7 @@ impl Engine {
     /// Lists a directory: the person's home when none is given. Directories come first, then names; what begins
     /// with a dot is left out.
     pub async fn list_directory(&self, path: Option<PathBuf>) -> Result<Listing> {
-        let (roots, home) = (self.roots().await?, self.inner.person.clone());
+        let (roots, home) = (self.roots().await?, self.inner.user_home.clone());
         blocking(move || {
             let place = roots.open(&wanted(path, home.as_deref())?)?;
             let mut entries = children(&place, &roots)?;
@@ -84,7 +84,7 @@ impl Engine {
 
     /// Finds repositories below a path, or below the person's home: those that changed last first.
     pub async fn find_repositories(&self, path: Option<PathBuf>) -> Result<Vec<DirectoryEntry>> {
-        let (roots, home) = (self.roots().await?, self.inner.person.clone());
+        let (roots, home) = (self.roots().await?, self.inner.user_home.clone());
         let ours = [self.inner.paths.home.clone(), self.inner.paths.worktrees.clone()];
         let search = blocking(move || {
             let depth = if path.is_some() { DEPTH_BELOW } else { DEPTH_AT_HOME };
@@ -102,7 +102,8 @@ impl Engine {
 
     async fn roots(&self) -> Result<Roots> {
         let projects = self.projects().await?;
-        let all = self.inner.person.iter().cloned().chain(projects.into_iter().map(|project| project.path));
+        let all =
+            self.inner.user_home.iter().cloned().chain(projects.into_iter().map(|project| project.path));
         let all: Vec<PathBuf> = all.collect();
         blocking(move || Roots(all.iter().filter_map(|path| path.canonicalize().ok()).collect())).await
     }

@@ -11,6 +11,7 @@ mod clean;
 mod config;
 mod drafts;
 mod drive;
+mod editor;
 mod error;
 mod events;
 mod finish;
@@ -44,6 +45,7 @@ mod reconcile;
 mod releases;
 mod remove;
 mod seam;
+mod search;
 mod shape;
 mod sounds;
 mod standing_agents;
@@ -68,6 +70,7 @@ pub use asks::NewAsk;
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
+pub use editor::OpenEditor;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
@@ -87,6 +90,7 @@ pub use projects::{Branch, NewProject, ProjectChange};
 pub use queue::{QueueChange, QueueItem};
 pub use releases::Release;
 pub use seam::Seam;
+pub use search::{FoundFile, Matched, SearchFor};
 pub use start::{NewAttempt, NewLooseAttempt, StartTask, Started, StartedLoose};
 pub use tags::{NewTag, TagChange};
 pub use tasks::{NewTask, TaskChange};
@@ -125,6 +129,7 @@ struct Inner {
     /// Where people reach this server from elsewhere; for links in notices.
     public_url: Option<String>,
     github: github::Host,
+    /// The person's home: where they may look around, and where their agents keep their settings.
     user_home: Option<std::path::PathBuf>,
     agent_dirs: std::collections::BTreeMap<&'static str, std::path::PathBuf>,
     /// The runs that a task of this server looks after.
@@ -136,8 +141,8 @@ struct Inner {
     files: Mutex<()>,
     /// Held while a picture and its row come or go together.
     images: tokio::sync::Mutex<()>,
-    /// The directory that people may look around in.
-    person: Option<std::path::PathBuf>,
+    /// What was touched last in the projects that were searched.
+    histories: search::Histories,
     /// Held for the life of the engine: nobody else writes to this data directory.
     _lock: std::fs::File,
 }

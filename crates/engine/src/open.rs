@@ -28,8 +28,6 @@ const INHERITED: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The data directory.
     pub home: PathBuf,
-    /// The directory that people may look around in besides projects: their home. None shows projects only.
-    pub person: Option<PathBuf>,
     /// Where worktrees go; none means `worktrees` in the data directory.
     pub worktrees: Option<PathBuf>,
     /// The forge binary, which plays the shim and the scripted agent.
@@ -39,7 +37,8 @@ pub struct Options {
     /// Where people reach this server from elsewhere, for links in what is sent to them.
     pub public_url: Option<String>,
     pub github: GitHubOptions,
-    /// The person's home directory, where their agents keep their own settings.
+    /// The person's home directory: they may look around in it, `~` means it, and their agents keep their own
+    /// settings there. With none, only projects are shown.
     pub user_home: Option<PathBuf>,
     /// Where an agent keeps its settings when the person has moved them, by the agent's name.
     pub agent_dirs: BTreeMap<&'static str, PathBuf>,
@@ -116,7 +115,7 @@ impl Engine {
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
-                person: options.person,
+                histories: Default::default(),
                 _lock: lock,
             }),
         };

@@ -145,10 +145,10 @@ impl Engine {
 
     /// Finds the top of the repository at a path, making it first when that is wanted.
     async fn repository(&self, path: PathBuf, create: bool) -> Result<PathBuf> {
-        let (git, paths, person) =
-            (self.inner.git.clone(), self.inner.paths.clone(), self.inner.person.clone());
+        let (git, paths, home) =
+            (self.inner.git.clone(), self.inner.paths.clone(), self.inner.user_home.clone());
         blocking(move || {
-            let path = absolute(&path, person.as_deref())?;
+            let path = absolute(&path, home.as_deref())?;
             if create && !path.join(".git").exists() {
                 check_new_place(&git, &path, &paths.home)?;
                 std::fs::create_dir_all(&path).map_err(|error| {

@@ -133,7 +133,6 @@ async fn open(plan: &Plan) -> Result<Engine> {
     let public_url = environment::text(PUBLIC_BASE_URL);
     let options = Options {
         home: plan.home.clone(),
-        person: environment::path(environment::HOME),
         worktrees,
         forge,
         seam,

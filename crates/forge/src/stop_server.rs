@@ -109,7 +109,6 @@ fn stop_without_server(home: &Path) -> Result<usize> {
     let worktrees = environment::path(FORGE_WORKTREES);
     let options = Options {
         home: home.to_path_buf(),
-        person: None,
         worktrees,
         forge,
         seam: Seam::default(),

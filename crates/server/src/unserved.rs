@@ -13,8 +13,6 @@ use crate::state::App;
 
 /// What is not served yet. A WebSocket is a GET.
 const UNSERVED: &[&str] = &[
-    "GET /api/projects/{project_id}/search",
-    "POST /api/projects/{project_id}/open-editor",
     "GET /api/task-attempts/{attempt_id}/entries",
     "POST /api/task-attempts/{attempt_id}/run-agent-setup",
     "POST /api/task-attempts/{attempt_id}/replace-process",
@@ -29,7 +27,6 @@ const UNSERVED: &[&str] = &[
     "POST /api/task-attempts/{attempt_id}/conflicts/abort",
     "POST /api/task-attempts/{attempt_id}/pr",
     "POST /api/task-attempts/{attempt_id}/pr/attach",
-    "POST /api/task-attempts/{attempt_id}/open-editor",
     "POST /api/task-attempts/{attempt_id}/delete-file",
     "POST /api/task-attempts/{attempt_id}/change-target-branch",
     "GET /api/execution-processes/{run_id}/normalized-logs/ws",

@@ -83,13 +83,16 @@ export const operations = {
   live: {"method":"GET","path":"/api/live/ws","gives":"socket"},
   metrics: {"method":"GET","path":"/metrics","gives":"text"},
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
+  openProjectInEditor: {"method":"POST","path":"/api/projects/{project_id}/open-editor","gives":"data"},
   openSession: {"method":"POST","path":"/api/session","gives":"data"},
+  openTaskAttemptInEditor: {"method":"POST","path":"/api/task-attempts/{attempt_id}/open-editor","gives":"data"},
   page: {"method":"GET","path":"/","gives":"text"},
   pollGithubLogin: {"method":"POST","path":"/api/auth/github/device/poll","gives":"data"},
   queueDraft: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft/queue","gives":"data","repeatable":true},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
+  searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
   startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
   stopExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/stop","gives":"data"},
@@ -507,9 +510,19 @@ export abstract class Operations {
     return this.call(operations.openApi, { options });
   }
 
+  /** Opens a project in an editor on the server's machine, or says where. */
+  openProjectInEditor(projectId: string, body?: T.OpenEditorRequest | null, options?: CallOptions): Promise<T.OpenEditorResponse> {
+    return this.call(operations.openProjectInEditor, { path: { project_id: projectId }, body, options });
+  }
+
   /** Exchanges a token for the cookie that carries it from then on. */
   openSession(body: T.OpenSession, options?: CallOptions): Promise<null> {
     return this.call(operations.openSession, { body, options });
+  }
+
+  /** Opens a worktree in an editor on the server's machine, or says where. */
+  openTaskAttemptInEditor(attemptId: string, body?: T.OpenEditorRequest | null, options?: CallOptions): Promise<T.OpenEditorResponse> {
+    return this.call(operations.openTaskAttemptInEditor, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** The page for people. */
@@ -540,6 +553,11 @@ export abstract class Operations {
   /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */
   saveDraftByPost(attemptId: string, body: T.SaveDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
     return this.call(operations.saveDraftByPost, { path: { attempt_id: attemptId }, body, query, options });
+  }
+
+  /** Finds files by a part of their name: ten at most, the best first. */
+  searchProjectFiles(projectId: string, query: { q: string; mode?: "taskform" | "settings" }, options?: CallOptions): Promise<T.SearchResult[]> {
+    return this.call(operations.searchProjectFiles, { path: { project_id: projectId }, query, options });
   }
 
   /** Starts a login at GitHub: a code to type there. An earlier one is given up. */

@@ -648,6 +648,17 @@ export type OmniValidation = {
   valid: boolean;
 };
 
+export type OpenEditorRequest = {
+  editor_type?: "VS_CODE" | "CURSOR" | "WINDSURF" | "INTELLI_J" | "ZED" | "XCODE" | "CUSTOM" | null;
+  file_path?: string | null;
+  line?: number | null;
+};
+
+export type OpenEditorResponse = {
+  /** Where an editor on the person's own machine finds it; null when one was started on the server's. */
+  url: string | null;
+};
+
 export type OpenSession = {
   token: string;
 };
@@ -799,6 +810,15 @@ export type SaveDraft = {
   retry_process_id?: string | null;
   variant?: string | null;
   version?: number | null;
+};
+
+export type SearchMatchType = "FileName" | "DirectoryName" | "FullPath";
+
+export type SearchResult = {
+  is_file: boolean;
+  match_type: SearchMatchType;
+  /** The path from the top of the project. */
+  path: string;
 };
 
 /** An execution run that was started, and its first process, which exists. */

@@ -44,7 +44,7 @@ fn the_servers_of_each_agent_stand_where_that_agent_looks_for_them() {
         ("QWEN_CODE", ".qwen/settings.json", "mcpServers"),
         ("COPILOT", ".copilot/mcp-config.json", "mcpServers"),
     ] {
-        let path = world.dir.path().join(path);
+        let path = world.dir.path().join("person").join(path);
         let shown = servers(&world, agent).unwrap();
         assert_eq!((shown.path.as_path(), shown.servers_path.as_slice()), (path.as_path(), &[key][..]));
         assert!(shown.servers.is_empty() && !path.exists(), "{agent}");
@@ -60,17 +60,17 @@ fn the_servers_of_each_agent_stand_where_that_agent_looks_for_them() {
 #[test]
 fn a_change_keeps_the_mode_the_rest_and_what_was_there_before() {
     let world = World::new();
-    let path = world.dir.path().join(".claude.json");
+    let path = world.dir.path().join("person").join(".claude.json");
     let before = "{\n  \"projects\": {\"/a\": 1},\n  \"mcpServers\": {\"a\": {\"command\": \"a\"}}\n}\n";
     fs::write(&path, before).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     replace(&world, "CLAUDE_CODE", json!({"b": {"command": "b"}})).unwrap();
     let now = fs::read_to_string(&path).unwrap();
     assert!(now.starts_with("{\n  \"projects\": {\"/a\": 1},\n") && now.contains("\"b\""), "{now}");
-    let backup = world.dir.path().join(".claude.json.forge-backup");
+    let backup = world.dir.path().join("person").join(".claude.json.forge-backup");
     assert_eq!(fs::read_to_string(&backup).unwrap(), before);
     assert_eq!((mode(&path), mode(&backup)), (0o640, 0o640));
-    assert!(!names(world.dir.path()).iter().any(|name| name.contains("draft")));
+    assert!(!names(&world.dir.path().join("person")).iter().any(|name| name.contains("draft")));
     // The same servers again are no change, so the older backup stays.
     replace(&world, "CLAUDE_CODE", json!({"b": {"command": "b"}})).unwrap();
     assert_eq!(fs::read_to_string(&backup).unwrap(), before);
@@ -79,11 +79,11 @@ fn a_change_keeps_the_mode_the_rest_and_what_was_there_before() {
 #[test]
 fn a_linked_file_is_changed_where_it_is_and_the_link_stays() {
     let world = World::new();
-    let real: PathBuf = world.dir.path().join("dotfiles/codex.toml");
+    let real: PathBuf = world.dir.path().join("person").join("dotfiles/codex.toml");
     fs::create_dir_all(real.parent().unwrap()).unwrap();
-    fs::create_dir_all(world.dir.path().join(".codex")).unwrap();
+    fs::create_dir_all(world.dir.path().join("person").join(".codex")).unwrap();
     fs::write(&real, "# mine\nmodel = \"x\"\n").unwrap();
-    let link = world.dir.path().join(".codex/config.toml");
+    let link = world.dir.path().join("person").join(".codex/config.toml");
     symlink("../dotfiles/codex.toml", &link).unwrap();
     replace(&world, "CODEX", json!({"a": {"command": "a"}})).unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -97,7 +97,7 @@ fn a_linked_file_is_changed_where_it_is_and_the_link_stays() {
 #[test]
 fn a_file_that_makes_no_sense_is_refused_and_left_alone() {
     let world = World::new();
-    let path = world.dir.path().join(".claude.json");
+    let path = world.dir.path().join("person").join(".claude.json");
     fs::write(&path, "{\n\"a\": planted").unwrap();
     let wanted = json!({"a": {"command": "a"}});
     for error in
@@ -108,7 +108,7 @@ fn a_file_that_makes_no_sense_is_refused_and_left_alone() {
         assert!(!told.contains("planted"), "{told}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\n\"a\": planted");
-    assert!(!world.dir.path().join(".claude.json.forge-backup").exists());
+    assert!(!world.dir.path().join("person").join(".claude.json.forge-backup").exists());
 }
 
 #[test]

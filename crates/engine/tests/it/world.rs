@@ -33,6 +33,7 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let repository = make_repository(&dir.path().join("repository"));
         let home = dir.path().join("home");
+        std::fs::create_dir(dir.path().join("person")).unwrap();
         let seam = seam.replace("DIR", dir.path().to_str().unwrap());
         let runtime = Runtime::new().unwrap();
         let engine = runtime.block_on(Engine::open(options(&home, &seam))).unwrap();
@@ -191,14 +192,13 @@ impl Drop for World {
 pub(crate) fn options(home: &Path, seam: &str) -> Options {
     Options {
         home: home.into(),
-        person: home.parent().map(|dir| dir.join("person")),
         worktrees: None,
         forge: forge_binary(),
         seam: Seam::parse(seam).unwrap(),
         agents: AgentEnvironment::new(|attempt| vec![("FORGE_TOKEN".into(), format!("token of {attempt}"))]),
         public_url: Some("https://forge.example.org/".into()),
         github: GitHubOptions::default(),
-        user_home: home.parent().map(Into::into),
+        user_home: home.parent().map(|dir| dir.join("person")),
         agent_dirs: Default::default(),
     }
 }

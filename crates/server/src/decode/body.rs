@@ -33,6 +33,25 @@ pub(crate) struct StartCall {
     pub(crate) key: Option<Key>,
 }
 
+/// A body that may also be null or absent, which is as good as an object without keys.
+#[derive(Debug)]
+pub(crate) struct MaybeFields(pub(crate) Fields);
+
+impl<S: Send + Sync> FromRequest<S> for MaybeFields {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let given = require_json(request.headers());
+        let body = read(request).await?;
+        match body.trim_ascii() {
+            // Nothing has no type to name.
+            b"" => Ok(MaybeFields(Fields::default())),
+            b"null" => given.map(|()| MaybeFields(Fields::default())),
+            body => given.and_then(|()| decode(body)).map(MaybeFields),
+        }
+    }
+}
+
 impl<S: Send + Sync> FromRequest<S> for Fields {
     type Rejection = Problem;
 
@@ -145,6 +164,7 @@ mod tests {
     async fn ask(request: Request) -> (StatusCode, String) {
         let router = Router::new()
             .route("/fields", post(|fields: Fields| async move { format!("{fields:?}") }))
+            .route("/maybe", post(|MaybeFields(fields): MaybeFields| async move { format!("{fields:?}") }))
             .route("/start", post(|call: StartCall| async move { format!("{:?}", call.key) }));
         let response: Response = router.oneshot(request).await.unwrap();
         let status = response.status();
@@ -175,6 +195,20 @@ mod tests {
         }
         let (status, answer) = ask(json("/fields", vec![b'"', 0xff, b'"'])).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_may_be_absent_is_nothing_null_or_an_object() {
+        for body in ["", "null", " null\n", "{}", "{\"line\": 1}"] {
+            let (status, answer) = ask(json("/maybe", body)).await;
+            assert_eq!(status, 200, "{body:?}: {answer}");
+        }
+        let bare = Request::post("/maybe").body(Body::empty()).unwrap();
+        assert_eq!(ask(bare).await.0, StatusCode::OK);
+        assert_eq!(ask(json("/maybe", "[]")).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(ask(json("/maybe", "{")).await.0, StatusCode::BAD_REQUEST);
+        let form = Request::post("/maybe").header("content-type", "text/plain").body("null".into()).unwrap();
+        assert_eq!(ask(form).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     }
 
     #[tokio::test]

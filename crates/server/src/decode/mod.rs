@@ -11,7 +11,7 @@ mod query;
 mod text;
 mod upload;
 
-pub(crate) use body::StartCall;
+pub(crate) use body::{MaybeFields, StartCall};
 pub(crate) use fields::Fields;
 pub(crate) use path::{Id, Ids};
 pub(crate) use query::Query;

@@ -94,6 +94,17 @@ pub(crate) const PARENT_TASK_ATTEMPT: Name = id("parent_task_attempt");
 
 pub(crate) const PATH_TO_LIST: Name = name("path", PATH, Kind::Text);
 
+pub(crate) const Q: Name = name("q", SHORT, Kind::Line);
+pub(crate) const SEARCH_MODE: Name = name("mode", SHORT, Kind::OneOf(&["taskform", "settings"]));
+
+pub(crate) const EDITOR_TYPE: Name = name(
+    "editor_type",
+    SHORT,
+    Kind::OneOf(&["VS_CODE", "CURSOR", "WINDSURF", "INTELLI_J", "ZED", "XCODE", "CUSTOM"]),
+);
+pub(crate) const FILE_PATH: Name = name("file_path", PATH, Kind::Text).or(&["file"]);
+pub(crate) const LINE: Name = name("line", SHORT, Kind::Number);
+
 pub(crate) const IMAGE_IDS: Name = name("image_ids", SHORT, Kind::Ids);
 
 pub(crate) const TASK: Name = name(

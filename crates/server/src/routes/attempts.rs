@@ -4,10 +4,10 @@ use axum::extract::State;
 use forge_model::AttemptId;
 
 use crate::api::{Api, may, op};
-use crate::decode::{Id, Query, StartCall, names};
+use crate::decode::{Id, MaybeFields, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
-use crate::wire::{self, FollowUpProcess, TaskAttempt, TaskRelationships};
+use crate::wire::{self, FollowUpProcess, OpenEditorResponse, TaskAttempt, TaskRelationships};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -59,6 +59,16 @@ pub(super) fn api() -> Api {
             .gives::<FollowUpProcess>()
             .repeatable(),
         )
+        .post(
+            "/api/task-attempts/{attempt_id}/open-editor",
+            open_editor,
+            op(
+                "openTaskAttemptInEditor",
+                "Opens a worktree in an editor on the server's machine, or says where.",
+            )
+            .may_take(wire::OPEN_EDITOR)
+            .gives::<OpenEditorResponse>(),
+        )
 }
 
 /// Lists attempts, newest first: those of a task, or all.
@@ -91,4 +101,13 @@ async fn stop(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
 async fn follow_up(State(app): State<App>, Id(id): Id<AttemptId>, call: StartCall) -> Reply<FollowUpProcess> {
     let follow = call.fields.try_into()?;
     Ok(Envelope(app.engine.follow_up(id, follow, call.key).await?.into()))
+}
+
+/// Opens a worktree in an editor on the server's machine, or says where another finds it.
+async fn open_editor(
+    State(app): State<App>,
+    Id(id): Id<AttemptId>,
+    MaybeFields(fields): MaybeFields,
+) -> Reply<OpenEditorResponse> {
+    Ok(Envelope(app.engine.open_attempt(id, fields.try_into()?).await?.into()))
 }

@@ -4,12 +4,12 @@ use axum::extract::State;
 use forge_engine::{Error, ErrorKind};
 use forge_model::ProjectId;
 
-use crate::api::{Api, op};
-use crate::decode::{Fields, Id};
+use crate::api::{Api, may, need, op};
+use crate::decode::{Fields, Id, MaybeFields, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::wire::{self, GitBranch, Project};
+use crate::wire::{self, GitBranch, OpenEditorResponse, Project, SearchResult};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -45,6 +45,22 @@ pub(super) fn api() -> Api {
             branches,
             op("listProjectBranches", "Lists a project's branches, the current one first.")
                 .gives::<Vec<GitBranch>>(),
+        )
+        .get(
+            "/api/projects/{project_id}/search",
+            search,
+            op("searchProjectFiles", "Finds files by a part of their name: ten at most, the best first.")
+                .query(need(names::Q))
+                .query(may(names::SEARCH_MODE))
+                .gives::<Vec<SearchResult>>()
+                .refuses_with_200(),
+        )
+        .post(
+            "/api/projects/{project_id}/open-editor",
+            open_editor,
+            op("openProjectInEditor", "Opens a project in an editor on the server's machine, or says where.")
+                .may_take(wire::OPEN_EDITOR)
+                .gives::<OpenEditorResponse>(),
         )
 }
 
@@ -82,6 +98,23 @@ async fn delete(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<()> {
 /// Lists a project's branches, the current one first.
 async fn branches(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<Vec<GitBranch>> {
     Ok(Envelope(wire::list(app.engine.branches(id).await?)))
+}
+
+/// Finds files by a part of their name: ten at most, the best first.
+async fn search(State(app): State<App>, Id(id): Id<ProjectId>, query: Query) -> Reply<Vec<SearchResult>> {
+    let text: Option<String> = query.optional("q")?;
+    let what = wire::search_for(query.optional("mode")?);
+    let found = app.engine.search_files(id, &text.unwrap_or_default(), what).await.map_err(refused)?;
+    Ok(Envelope(wire::list(found)))
+}
+
+/// Opens a project in an editor on the server's machine, or says where another finds it.
+async fn open_editor(
+    State(app): State<App>,
+    Id(id): Id<ProjectId>,
+    MaybeFields(fields): MaybeFields,
+) -> Reply<OpenEditorResponse> {
+    Ok(Envelope(app.engine.open_project(id, fields.try_into()?).await?.into()))
 }
 
 /// A path that cannot be a project's is told with 200, where clients look for the message.

@@ -8,6 +8,7 @@ mod branch;
 mod config;
 mod directory;
 mod draft;
+mod editor;
 mod execution_run;
 mod forge;
 mod github;
@@ -17,6 +18,7 @@ mod patch;
 mod process;
 mod project;
 mod relations;
+mod search;
 mod tag;
 mod task;
 mod template;
@@ -32,6 +34,7 @@ pub(crate) use draft::{
     CHANGE_QUEUED, Draft, DraftResponse, QUEUE_DRAFT, QueuedFollowUp, SAVE_DRAFT, draft_change, draft_kind,
     queue,
 };
+pub(crate) use editor::{OPEN_EDITOR, OpenEditorResponse};
 pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
 pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
@@ -46,6 +49,7 @@ pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};
 pub(crate) use relations::{ContainerInfo, TaskRelationships};
+pub(crate) use search::{SearchResult, search_for};
 pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};
 pub(crate) use task::{CREATE_TASK, CREATE_TASK_IN, Task, TaskWithAttemptStatus, UPDATE_TASK, new_task};
 pub(crate) use template::{CREATE_TEMPLATE, TaskTemplate, UPDATE_TEMPLATE};

@@ -13,6 +13,7 @@ mod defects;
 mod drafts;
 mod events;
 mod execution_runs;
+mod filesystem;
 mod forge;
 mod github;
 mod images;

@@ -8,7 +8,7 @@ use crate::world::World;
 async fn the_servers_of_an_agent_are_shown_replaced_and_summed_up() {
     let world = World::new().await;
     let data = world.get("/api/mcp-config?executor=CODEX").data();
-    let home = world.engine.home().parent().unwrap().to_path_buf();
+    let home = world.engine.home().parent().unwrap().join("person");
     assert_eq!(data["config_path"], home.join(".codex/config.toml").to_str().unwrap());
     let config = &data["mcp_config"];
     assert_eq!(config["servers"], json!({}));
@@ -52,7 +52,7 @@ async fn what_is_wrong_with_a_change_of_servers_is_told() {
     for wrong in [json!({}), json!({"servers": null}), json!({"servers": []})] {
         assert!(world.post(&path("CLAUDE_CODE"), &wrong).refusal(422).contains("`servers` must be"));
     }
-    let file = world.engine.home().parent().unwrap().join(".claude.json");
+    let file = world.engine.home().parent().unwrap().join("person/.claude.json");
     std::fs::write(&file, "{").unwrap();
     let told = world.post(&path("CLAUDE_CODE"), &body).refusal(200);
     assert!(told.starts_with("Failed to update MCP servers: ") && told.contains("line 1"), "{told}");

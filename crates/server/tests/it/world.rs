@@ -24,7 +24,7 @@ pub(crate) struct World {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<std::io::Result<()>>>,
-    dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 /// An answer, its body as text.
@@ -47,14 +47,13 @@ impl World {
         std::fs::create_dir(dir.path().join("person")).unwrap();
         let options = Options {
             home: dir.path().join("home"),
-            person: Some(dir.path().join("person")),
             worktrees: None,
             forge: forge_binary(),
             seam: Seam::default(),
             agents: AgentEnvironment::default(),
             public_url: None,
             github,
-            user_home: Some(dir.path().to_path_buf()),
+            user_home: Some(dir.path().join("person")),
             agent_dirs: Default::default(),
         };
         let engine = Engine::open(options).await.unwrap();
