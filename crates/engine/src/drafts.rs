@@ -7,7 +7,7 @@
 //! A queue waits after a stop: what a person stopped does not go on by itself. It goes on with the next
 //! follow-up, or when a draft is queued (again).
 
-use forge_model::{AttemptId, Draft, DraftKind, ImageId, Noun, Op, ProfileId, ProjectId, RunId, RunKind};
+use forge_model::{AttemptId, Draft, DraftKind, ImageId, Noun, Op, ProfileId, ProjectId, RunId};
 
 use crate::background::detached;
 use crate::intent::Intent;
@@ -255,7 +255,7 @@ fn plan(tx: &mut Tx<'_>, id: AttemptId, wanted: &DraftQueue, key: Option<Key>, i
     if found.is_none() && wanted.prompt.is_none() {
         return Ok(Err(Error::conflict("No draft to queue")));
     }
-    let live = runs::live_of_attempt(tx.conn(), id)?.into_iter().find(|live| live.run.kind == RunKind::Agent);
+    let live = follow_up::agent_run(tx, id)?;
     if let Some(live) = live.as_ref().filter(|live| live.stop_requested) {
         return Ok(Ok(Plan::Wait(live.run.id)));
     }

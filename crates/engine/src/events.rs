@@ -64,7 +64,7 @@ impl Engine {
     /// [`Changes::seq`] says how far it goes.
     pub async fn changes(&self, after: i64) -> Result<Arc<Changes>> {
         let look = || self.inner.store.read(move |conn| changes(conn, after));
-        if *self.inner.store.bell().borrow() - after > NEAR {
+        if self.inner.store.bell().borrow().saturating_sub(after) > NEAR {
             return Ok(Arc::new(look().await?));
         }
         // Held while reading, so that of a crowd that hears the bell one reads and the others wait for it.

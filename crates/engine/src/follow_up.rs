@@ -159,6 +159,10 @@ impl Engine {
         let reason = format!("the next turn could not be started: {error}");
         let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
         let told = self.inner.store.write(move |tx| {
+            if agent_run(tx, id)?.is_some() {
+                // Somebody else has started another turn meanwhile.
+                return Ok(None);
+            }
             // An attempt at rest was about to go on.
             moves::attempt(tx, id, AttemptHappened::Started, None)?;
             moves::attempt(tx, id, failed, Some(reason))
@@ -173,6 +177,7 @@ impl Engine {
         let made = self.try_start_again(&mut intent).await;
         if made.is_err() {
             self.undo(&intent).await;
+            self.inner.seam.pass("start.undone", "").await;
         }
         made
     }
@@ -210,7 +215,7 @@ fn plan(
     if let Some(task) = view.attempt.task {
         images::add_to_task(tx.conn(), task, &follow.images, tx.now())?;
     }
-    let live = runs::live_of_attempt(tx.conn(), id)?.into_iter().find(|live| live.run.kind == RunKind::Agent);
+    let live = agent_run(tx, id)?;
     let starting = starts::of_attempt(tx.conn(), id)?;
     let (run, delivered) = match live {
         // What came first is told first: nothing overtakes what waits already.
@@ -259,12 +264,26 @@ fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
     takes_it && same_variant && !live.closing && !live.stop_requested
 }
 
-/// Writes down the start of what waits first in an attempt's queue, if anything does.
+/// Returns the agent's run of an attempt that is under way.
+pub(crate) fn agent_run(
+    tx: &Tx<'_>,
+    id: AttemptId,
+) -> std::result::Result<Option<runs::LiveRun>, StoreError> {
+    let live = runs::live_of_attempt(tx.conn(), id)?;
+    Ok(live.into_iter().find(|live| live.run.kind == RunKind::Agent))
+}
+
+/// Writes down the start of what waits first in an attempt's queue, if anything does. While the attempt has a run
+/// or a start under way there is nothing to do: two agents never share a worktree, and the queue goes on when that
+/// one is over.
 pub(crate) fn intend_next(
     tx: &mut Tx<'_>,
     id: AttemptId,
     key: Option<Key>,
 ) -> std::result::Result<Option<Intent>, StoreError> {
+    if agent_run(tx, id)?.is_some() || starts::of_attempt(tx.conn(), id)? {
+        return Ok(None);
+    }
     let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
     let images = waiting.images.unwrap_or_default();
     let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant, images };

@@ -126,9 +126,20 @@ async fn send(
     let outcome = match way {
         None => Err(("notices were switched off before it was sent".to_string(), false)),
         Some(Err(missing)) => Err((missing, false)),
-        Some(Ok(way)) => blocking(move || way.omni.send_text(&way.instance, &way.to, &message))
-            .await?
-            .map_err(|error| (error.to_string(), error.is_passing())),
+        Some(Ok(_)) if tries > TRIES => {
+            Err(("it was tried, and what came of it could not be written down".to_string(), false))
+        }
+        Some(Ok(way)) => {
+            // Written down first: a disk that takes nothing must not have the same text sent for ever.
+            let counted = metadata.clone();
+            let count = move |tx: &mut Tx<'_>| {
+                notices::tried(tx.conn(), id, NoticeStatus::Pending, None, &counted, None)
+            };
+            inner.store.write(count).await?;
+            blocking(move || way.omni.send_text(&way.instance, &way.to, &message))
+                .await?
+                .map_err(|error| (error.to_string(), error.is_passing()))
+        }
     };
     let (status, error) = match outcome {
         Ok(()) => (NoticeStatus::Sent, None),

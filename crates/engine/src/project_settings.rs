@@ -7,7 +7,7 @@
 use forge_model::ProjectId;
 use serde_json::{Map, Value, json};
 
-use crate::config::{lay, mask};
+use crate::config::{MASK, lay, mask};
 use crate::shape::{self, Keys, Rule};
 use crate::store::{Conn, Error as StoreError, projects, settings};
 use crate::{Engine, Error, Result};
@@ -65,7 +65,11 @@ impl Engine {
     pub async fn change_general_settings(&self, change: SettingsChange) -> Result<Value> {
         let changed = self.inner.store.write(move |tx| {
             let mut settings = stored(tx.conn(), GENERAL)?;
+            let (before, new_key) = (host(&settings), gives_key(&change.0));
             lay(&mut settings, change.0, KEYS);
+            if !new_key && has_moved(before, host(&settings)) {
+                drop_key(&mut settings);
+            }
             settings::put(tx.conn(), GENERAL, &text(&settings)?, tx.now())?;
             Ok(settings)
         });
@@ -91,8 +95,13 @@ impl Engine {
             }
             let scope = id.to_string();
             let mut own = stored(tx.conn(), &scope)?;
+            let (before, new_key) = (host(&in_force(tx.conn(), id)?), gives_key(&change.0));
             lay(&mut own, change.0, KEYS);
             settings::put(tx.conn(), &scope, &text(&own)?, tx.now())?;
+            if !new_key && has_moved(before, host(&in_force(tx.conn(), id)?)) {
+                drop_key(&mut own);
+                settings::put(tx.conn(), &scope, &text(&own)?, tx.now())?;
+            }
             in_force(tx.conn(), id).map(Some)
         });
         changed.await?.map(shown).ok_or_else(|| no_project(id))
@@ -110,8 +119,8 @@ pub(crate) fn in_force(conn: &Conn, id: ProjectId) -> std::result::Result<Map<St
     let mut own = stored(conn, &id.to_string())?;
     drop_nulls(&mut own);
     let elsewhere = omni(&own, "host").is_some_and(|host| omni(&settings, "host") != Some(host));
-    if elsewhere && let Some(Value::Object(general)) = settings.get_mut("omni_config") {
-        general.remove("api_key");
+    if elsewhere {
+        drop_key(&mut settings);
     }
     lay(&mut settings, own, KEYS);
     Ok(settings)
@@ -163,6 +172,26 @@ fn drop_nulls(own: &mut Settings) {
 
 fn omni<'a>(settings: &'a Settings, key: &str) -> Option<&'a Value> {
     settings.get("omni_config")?.get(key).filter(|value| !value.is_null())
+}
+
+fn host(settings: &Settings) -> Option<Value> {
+    omni(settings, "host").cloned()
+}
+
+/// Says whether a host has taken the place of another. A key that was stored was given for the other.
+fn has_moved(before: Option<Value>, after: Option<Value>) -> bool {
+    before.is_some() && after.is_some() && before != after
+}
+
+/// Says whether a change brings a key; the mask stands for the stored one.
+fn gives_key(change: &Settings) -> bool {
+    omni(change, "api_key").is_some_and(|key| key != MASK)
+}
+
+fn drop_key(settings: &mut Settings) {
+    if let Some(Value::Object(omni)) = settings.get_mut("omni_config") {
+        omni.remove("api_key");
+    }
 }
 
 fn no_project(id: ProjectId) -> Error {

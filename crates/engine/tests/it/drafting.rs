@@ -261,6 +261,32 @@ fn a_draft_that_cannot_be_sent_is_out_of_the_queue_again_and_says_why() {
 }
 
 #[test]
+fn a_turn_that_fails_to_start_never_puts_a_second_agent_beside_another() {
+    let mut world = World::new();
+    let id = world.start("hang").attempt.attempt.id;
+    save(&world, id, text("say queued"));
+    queue(&world, id, queued());
+    world.run(world.engine().stop_attempt(id)).unwrap();
+    let worktree = world.wait_for(id, AttemptState::Stopped).attempt.worktree;
+    world.restart_with("start.undone=hold:DIR/go");
+    let follow = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let away = worktree.with_extension("away");
+    std::fs::rename(&worktree, &away).unwrap();
+    let engine = world.engine().clone();
+    let lost = follow("say lost");
+    let failing = world.spawn(async move { engine.follow_up(id, lost, None).await });
+    let go = world.dir.path().join("go");
+    eventually("its start was taken back", || go.with_extension("reached").exists().then_some(()));
+    std::fs::rename(&away, &worktree).unwrap();
+    world.run(world.engine().follow_up(id, follow("hang"), None)).unwrap();
+    std::fs::write(&go, "").unwrap();
+    world.run(failing).unwrap().unwrap_err();
+    assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 2, "only the second follow-up runs");
+    assert_eq!(world.attempt(id).attempt.state, AttemptState::Running);
+    assert!(draft(&world, id).queued.is_some(), "what is queued waits for the end of that turn");
+}
+
+#[test]
 fn a_draft_queued_with_a_key_is_sent_once_however_often_it_is_called() {
     let world = World::new();
     let id = world.start("say hi").attempt.attempt.id;

@@ -141,6 +141,25 @@ fn a_notice_that_a_crash_left_behind_is_sent_by_the_next_server_once() {
 }
 
 #[test]
+fn a_notice_that_cannot_be_counted_as_sent_is_not_sent_for_ever() {
+    let world = World::new();
+    let gateway = Gateway::new(&[200]);
+    set(&world, gateway.settings());
+    let db = rusqlite::Connection::open(world.home.join("forge.db")).unwrap();
+    db.busy_timeout(crate::world::SOON).unwrap();
+    db.execute_batch(
+        "create trigger no_room before update on notices when new.status = 'sent'
+         begin select raise(abort, 'no room'); end",
+    )
+    .unwrap();
+    world.start("say done");
+    let told = settled(&world, 1);
+    assert_eq!(told[0].status, NoticeStatus::Failed);
+    assert!(told[0].error.as_deref().unwrap().contains("could not be written down"), "{told:?}");
+    assert_eq!(gateway.heard().len(), 3, "it is tried three times");
+}
+
+#[test]
 fn a_refusal_is_not_tried_again_and_half_a_setup_is_named() {
     let world = World::new();
     let gateway = Gateway::new(&[401]);

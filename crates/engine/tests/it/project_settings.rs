@@ -76,6 +76,22 @@ fn a_general_key_does_not_follow_a_project_to_another_host() {
 }
 
 #[test]
+fn a_key_is_not_sent_to_another_host_than_it_was_given_for() {
+    let world = World::new();
+    let first = json!({"omni_config": {"host": "http://omni", "api_key": "hush"}});
+    let key = |set: Value| set["omni_config"]["api_key"].clone();
+    set_general(&world, first.clone());
+    let elsewhere = json!({"omni_config": {"host": "http://elsewhere", "api_key": "********"}});
+    assert_eq!(key(set_general(&world, elsewhere)), Value::Null);
+    set_general(&world, first.clone());
+    assert_eq!(key(set_general(&world, json!({"omni_config": {"host": "http://else"}}))), Value::Null);
+    let both = json!({"omni_config": {"host": "http://new", "api_key": "new"}});
+    assert_eq!(key(set_general(&world, both)), "********");
+    assert_eq!(key(set_own(&world, first)), "********");
+    assert_eq!(key(set_own(&world, json!({"omni_config": {"host": "http://else"}}))), Value::Null);
+}
+
+#[test]
 fn keys_that_this_forge_does_not_know_survive() {
     let world = World::new();
     set_general(&world, json!({"later": {"a": 1}, "omni_config": {"colour": "red"}}));

@@ -30,6 +30,14 @@ fn everything_that_changed_is_told_once_in_its_newest_form() {
 }
 
 #[test]
+fn a_position_at_the_edge_of_numbers_is_unknown() {
+    let world = World::new();
+    for after in [i64::MIN, -1, i64::MAX] {
+        assert!(world.run(world.engine().changes(after)).unwrap().resync, "{after}");
+    }
+}
+
+#[test]
 fn a_removed_thing_is_told_as_removed() {
     let world = World::new();
     let started = world.start("say hi");
