@@ -34,10 +34,17 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
 }
 
 async fn read(request: Request) -> Result<Upload, Problem> {
-    let malformed = |_| Problem::bad_request(MALFORMED);
+    let malformed = |error| match error {
+        multer::Error::StreamSizeExceeded { .. } => too_large(DRAINED),
+        _ => Problem::bad_request(MALFORMED),
+    };
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default()).map_err(malformed)?;
-    let mut form = multer::Multipart::new(request.into_body().into_data_stream(), boundary);
+    // The head of a part is held whole, and one that never ends would grow for as long as it is sent.
+    let most = multer::SizeLimit::new().whole_stream(DRAINED as u64);
+    let form = multer::Constraints::new().size_limit(most);
+    let mut form =
+        multer::Multipart::with_constraints(request.into_body().into_data_stream(), boundary, form);
     let mut upload = None;
     while let Some(mut field) = form.next_field().await.map_err(malformed)? {
         let wanted = field.name().is_some_and(|name| PARTS.contains(&name));
@@ -72,4 +79,36 @@ fn too_large(size: usize) -> Problem {
         megabytes(LARGEST_IMAGE)
     );
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::body::Body;
+    use axum::response::IntoResponse;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_part_whose_head_never_ends_is_refused_before_it_fills_the_memory() {
+        let taken = Arc::new(AtomicUsize::new(0));
+        let count = taken.clone();
+        let begin = futures_util::stream::iter([Bytes::from_static(b"--edge\r\nX-Long: ")]);
+        let rest = (0..256).map(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Bytes::from(vec![b'x'; 1024 * 1024])
+        });
+        let parts = futures_util::StreamExt::chain(begin, futures_util::stream::iter(rest));
+        let parts = futures_util::StreamExt::map(parts, Ok::<_, std::io::Error>);
+        let request = Request::post("/")
+            .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge")
+            .body(Body::from_stream(parts))
+            .unwrap();
+        let refused = Upload::from_request(request, &()).await.err().unwrap();
+        assert_eq!(refused.into_response().status(), StatusCode::PAYLOAD_TOO_LARGE);
+        let taken = taken.load(Ordering::Relaxed);
+        assert!(taken * 1024 * 1024 <= DRAINED + 1024 * 1024, "{taken} MB were read");
+    }
 }

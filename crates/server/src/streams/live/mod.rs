@@ -201,7 +201,7 @@ fn events(
             }
             let ours: Vec<_> =
                 seen.items.iter().filter(|item| project.is_none() || item.project == project).collect();
-            if !ours.is_empty() || position - told >= FAR {
+            if !ours.is_empty() || position.saturating_sub(told) >= FAR {
                 told = position;
                 let message = changes(&topic, position, ours.into_iter().collect());
                 return Some((message, Some((tail, topic, told))));
