@@ -6,6 +6,8 @@
 # fuzz/requirements.txt and kept in the person's cache. FUZZ_SEED repeats a run, FUZZ_SECONDS says how long,
 # FUZZ_KEEP=1 keeps its directory.
 set -euo pipefail
+# Another user reads what is made here.
+umask 022
 
 scripts=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 forge=${FORGE_BINARY:-${CARGO_TARGET_DIR:-$scripts/../target}/debug/forge}
@@ -39,7 +41,7 @@ make_environment() {
         rm -rf -- "$environment"
         "$python" -m venv "$environment"
         "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
-            --requirement "$scripts/fuzz/requirements.txt" >&2
+            --only-binary=:all: --require-hashes --requirement "$scripts/fuzz/requirements.txt" >&2
         touch -- "$environment/made"
     fi
     echo "$environment"
