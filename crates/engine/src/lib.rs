@@ -135,6 +135,7 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    crowds: logs::Crowds,
     /// What readers of changes share.
     recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.

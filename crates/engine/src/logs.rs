@@ -1,9 +1,12 @@
 //! Reading a run's log from a position, and following it while the run lives.
 //!
-//! Every reader reads the files for itself, a piece at a time, so a slow one costs nothing and misses nothing.
+//! Every reader reads the files for itself, a piece at a time, so a slow one costs nothing and misses nothing. Where
+//! many follow one run they look less often, each taking more at once, so that the rest of the server stays quick.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use forge_model::RunId;
 use forge_process::{Liveness, LogReader, Record, Stream, Watch};
@@ -16,6 +19,30 @@ use crate::{Engine, Error, Result};
 /// About how much text one batch has.
 const BATCH: usize = 32 * 1024;
 
+/// How many may follow one run at full speed.
+const FEW: usize = 8;
+
+/// What each further reader of a run adds to the pause between two looks of all of them: 200 readers of one agent
+/// look 20 times a second.
+const PAUSE: Duration = Duration::from_micros(250);
+
+/// Those who follow each run, counted by the copies of a token.
+#[derive(Debug, Default)]
+pub(crate) struct Crowds(Mutex<HashMap<RunId, Weak<()>>>);
+
+impl Crowds {
+    fn join(&self, run: RunId) -> Arc<()> {
+        let mut crowds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(crowd) = crowds.get(&run).and_then(Weak::upgrade) {
+            return crowd;
+        }
+        crowds.retain(|_, crowd| crowd.strong_count() > 0);
+        let crowd = Arc::new(());
+        crowds.insert(run, Arc::downgrade(&crowd));
+        crowd
+    }
+}
+
 /// A reader that follows a run's log.
 #[derive(Debug)]
 pub struct LogTail {
@@ -25,6 +52,10 @@ pub struct LogTail {
     follow: bool,
     end: LogEnd,
     wake: Arc<Notify>,
+    /// Everybody who follows this run has a copy.
+    crowd: Arc<()>,
+    /// Whether the last batch took all there was.
+    drained: bool,
     _watch: Watch,
 }
 
@@ -84,7 +115,9 @@ impl Engine {
             .watch(&dir, move || bell.notify_one())
             .map_err(|error| process_error(&error))?;
         let reader = blocking(move || Reader::open(dir, from)).await??;
-        Ok(LogTail { reader: Some(reader), follow, end: LogEnd::CaughtUp, wake, _watch: watch })
+        let crowd = self.inner.crowds.join(run);
+        let (end, drained) = (LogEnd::CaughtUp, false);
+        Ok(LogTail { reader: Some(reader), follow, end, wake, crowd, drained, _watch: watch })
     }
 }
 
@@ -103,6 +136,10 @@ impl LogTail {
     /// Waits for output and returns it; none when the run is over and everything was given, or when everything
     /// that is there was given and nobody wants to wait.
     pub async fn next(&mut self) -> Result<Option<LogBatch>> {
+        let company = Arc::strong_count(&self.crowd);
+        if self.follow && self.drained && company > FEW {
+            tokio::time::sleep(PAUSE * company as u32).await;
+        }
         loop {
             let Some(mut reader) = self.reader.take() else { return Ok(None) };
             let (back, seen) = blocking(move || {
@@ -112,6 +149,8 @@ impl LogTail {
             .await?;
             match seen? {
                 Seen::Some(batch) => {
+                    self.drained =
+                        batch.chunks.iter().map(|chunk| chunk.text.len()).sum::<usize>() < BATCH / 2;
                     self.reader = Some(back);
                     return Ok(Some(batch));
                 }

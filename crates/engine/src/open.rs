@@ -112,6 +112,7 @@ impl Engine {
                 agent_dirs: options.agent_dirs,
                 handles: Default::default(),
                 calls: Default::default(),
+                crowds: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),

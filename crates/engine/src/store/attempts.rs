@@ -195,7 +195,7 @@ pub(crate) fn by_state(conn: &Conn) -> Result<Vec<(AttemptState, i64)>, Error> {
 fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
     let attempt = attempt(row)?;
     let task = match attempt.task {
-        Some(task) => tasks::one(conn, task)?.map(|view| view.task),
+        Some(task) => tasks::bare(conn, task)?,
         None => None,
     };
     Ok(AttemptView {

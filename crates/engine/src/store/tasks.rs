@@ -38,6 +38,8 @@ statements! {
         where a.project_id = $1 and a.task_id is not null and r.kind <> 'dev_server'
         order by r.started_at desc, r.id";
     ONE = view!("where t.id = $1");
+    BARE = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
+        t.updated_at from tasks t where t.id = $1";
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at)
@@ -88,6 +90,11 @@ pub(crate) fn ids_of_project(conn: &Conn, project: ProjectId) -> Result<Vec<Task
 /// Returns one task.
 pub(crate) fn one(conn: &Conn, id: TaskId) -> Result<Option<TaskView>, Error> {
     conn.query(ONE, args![id])?.first().map(view).transpose()
+}
+
+/// Returns one task without what its attempts say about it.
+pub(crate) fn bare(conn: &Conn, id: TaskId) -> Result<Option<Task>, Error> {
+    conn.query(BARE, args![id])?.first().map(task).transpose()
 }
 
 /// Adds a task.
