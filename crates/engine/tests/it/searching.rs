@@ -87,22 +87,3 @@ fn ten_are_shown_at_most_and_a_text_must_be_given() {
         assert_eq!(error.to_string(), "Query parameter 'q' is required and cannot be empty");
     }
 }
-
-/// Measured, not judged: a busy machine is no defect. Run with `--ignored --nocapture`.
-#[test]
-#[ignore = "makes fifty thousand files"]
-fn a_tree_of_fifty_thousand_files_is_searched_quickly() {
-    let world = World::new();
-    for directory in 0..500 {
-        for file in 0..100 {
-            write(&world, &format!("src/module_{directory}/file_{file}.rs"));
-        }
-    }
-    world.git(&["add", "--all"]);
-    world.git(&["commit", "--quiet", "--message=many"]);
-    for turn in ["cold", "warm", "warm"] {
-        let begun = std::time::Instant::now();
-        assert_eq!(search(&world, "file_42", SearchFor::Prompt).len(), 10);
-        println!("{turn}: {:?}", begun.elapsed());
-    }
-}
