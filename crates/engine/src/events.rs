@@ -8,7 +8,9 @@ use forge_model::{
 };
 use tokio::sync::Mutex;
 
-use crate::store::{Conn, Error as StoreError, asks, attempts, drafts, events, projects, runs, tasks};
+use crate::store::{
+    Conn, Error as StoreError, asks, attempts, drafts, events, projects, removed, runs, tasks,
+};
 use crate::{AttemptView, Engine, Result, TaskView};
 
 /// How many events one look takes in.
@@ -40,12 +42,39 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "they live for one batch; a box each would cost more")]
 pub enum Change {
-    Project { id: ProjectId, added: bool, value: Option<Project> },
-    Task { id: TaskId, added: bool, value: Option<TaskView> },
-    Attempt { id: AttemptId, added: bool, value: Option<AttemptView> },
-    Run { id: RunId, added: bool, value: Option<Run> },
-    Ask { id: AskId, added: bool, value: Option<Ask> },
-    Draft { attempt: AttemptId, kind: DraftKind, added: bool, value: Option<Draft> },
+    Project {
+        id: ProjectId,
+        added: bool,
+        value: Option<Project>,
+    },
+    Task {
+        id: TaskId,
+        added: bool,
+        value: Option<TaskView>,
+    },
+    /// `loose` says that it has, or had, no task.
+    Attempt {
+        id: AttemptId,
+        added: bool,
+        loose: bool,
+        value: Option<AttemptView>,
+    },
+    Run {
+        id: RunId,
+        added: bool,
+        value: Option<Run>,
+    },
+    Ask {
+        id: AskId,
+        added: bool,
+        value: Option<Ask>,
+    },
+    Draft {
+        attempt: AttemptId,
+        kind: DraftKind,
+        added: bool,
+        value: Option<Draft>,
+    },
 }
 
 impl Engine {
@@ -164,7 +193,14 @@ fn newest_form(
             Err(_) => None,
         },
         Noun::Attempt => match id.parse() {
-            Ok(id) => Some(Change::Attempt { id, added, value: attempts::one(conn, id)? }),
+            Ok(id) => {
+                let value = attempts::one(conn, id)?;
+                let loose = match &value {
+                    Some(view) => view.attempt.task.is_none(),
+                    None => removed::was_loose(conn, id)?,
+                };
+                Some(Change::Attempt { id, added, loose, value })
+            }
             Err(_) => None,
         },
         Noun::Run => match id.parse() {

@@ -171,7 +171,16 @@ pub(crate) fn intend(
         _ => return Ok(()),
     };
     let project = view.attempt.project;
-    let Some(way) = way(tx.conn(), project)? else { return Ok(()) };
+    let way = match way(tx.conn(), project) {
+        Ok(Some(way)) => way,
+        Ok(None) => return Ok(()),
+        // What happened to the attempt counts, whatever became of the settings.
+        Err(StoreError::Corrupt(why)) => {
+            tracing::warn!("nobody is told of attempt {}: {why}", view.attempt.id);
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
     let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
     let mut message = format!("{} {what}", cut(title.trim(), LONGEST_TITLE));
     if let Some(reason) = reason.map(str::trim).filter(|reason| !reason.is_empty()) {

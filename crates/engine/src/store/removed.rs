@@ -1,6 +1,6 @@
 //! What was removed, whole, so that it can be brought back.
 
-use forge_model::Time;
+use forge_model::{AttemptId, Time};
 
 use super::conn::{Conn, Error, args};
 use super::statements;
@@ -9,6 +9,9 @@ statements! {
     INSERT = "insert into removed (kind, id, body, snapshot, worktree, repository, removed_at)
         values ($1, $2, $3, $4, $5, $6, $7)";
     WORKTREES = "select worktree, repository from removed where worktree is not null and repository is not null";
+    // A text inside the body has its quotes escaped, so that only the column itself looks like this.
+    WAS_LOOSE = "select exists (select 1 from removed where kind = 'attempt' and id = $1
+        and body like '%\"task_id\":null%')";
     TRASHED = "update removed set worktree = null where worktree = $1";
     PROJECT_ROW = "select * from projects where id = $1";
     TEMPLATE_ROWS = "select * from templates where project_id = $1";
@@ -78,6 +81,11 @@ pub(crate) fn keep(conn: &Conn, r: &Removed, now: Time) -> Result<(), Error> {
 /// Returns worktrees that are still to be moved to the trash, each with its repository.
 pub(crate) fn worktrees(conn: &Conn) -> Result<Vec<(String, String)>, Error> {
     conn.query(WORKTREES, &[])?.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+}
+
+/// Says whether an attempt that was removed had no task.
+pub(crate) fn was_loose(conn: &Conn, id: AttemptId) -> Result<bool, Error> {
+    conn.query(WAS_LOOSE, args![id])?[0].flag(0)
 }
 
 /// Records that a worktree is in the trash.

@@ -1,7 +1,8 @@
 //! Attempts without a task, what lies around an attempt, and the window on its queue.
 
 use forge_engine::{
-    DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewAsk, NewLooseAttempt, QueueChange, StartedLoose,
+    Change, DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewAsk, NewLooseAttempt, QueueChange,
+    StartedLoose,
 };
 use forge_model::{Answer, AskState, AttemptState, DraftKind, ProfileId};
 use serde_json::json;
@@ -46,6 +47,23 @@ fn an_attempt_without_a_task_is_named_from_its_prompt_and_stands_in_no_list_of_t
     assert_eq!(world.run(engine.runs_of_loose(id)).unwrap().len(), 2);
     world.run(engine.delete_project(world.project)).unwrap();
     assert!(world.run(engine.loose_attempts(None)).unwrap().is_empty());
+}
+
+#[test]
+fn the_end_of_an_attempt_without_a_task_is_told_as_that_of_one() {
+    let world = World::new();
+    let loose = start(&world, "say \"task_id\":null").attempt.attempt.id;
+    let other = world.start("say \"task_id\":null").attempt.attempt.id;
+    for id in [loose, other] {
+        world.wait_for(id, AttemptState::Finished);
+    }
+    let before = *world.engine().bell().borrow();
+    world.run(world.engine().delete_project(world.project)).unwrap();
+    let changes = world.run(world.engine().changes(before)).unwrap();
+    for (id, loose) in [(loose, true), (other, false)] {
+        let gone = Change::Attempt { id, added: false, loose, value: None };
+        assert!(changes.items.iter().any(|item| item.change == gone), "{gone:?} in {changes:?}");
+    }
 }
 
 #[test]

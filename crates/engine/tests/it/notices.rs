@@ -160,6 +160,17 @@ fn a_notice_that_cannot_be_counted_as_sent_is_not_sent_for_ever() {
 }
 
 #[test]
+fn settings_that_make_no_sense_fail_no_attempt() {
+    let world = World::new();
+    set(&world, json!({"omni_enabled": true}));
+    let db = rusqlite::Connection::open(world.home.join("forge.db")).unwrap();
+    db.busy_timeout(crate::world::SOON).unwrap();
+    db.execute_batch("update settings set body = 'no JSON'").unwrap();
+    let id = world.start("say done").attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+}
+
+#[test]
 fn a_refusal_is_not_tried_again_and_half_a_setup_is_named() {
     let world = World::new();
     let gateway = Gateway::new(&[401]);

@@ -18,7 +18,7 @@ fn everything_that_changed_is_told_once_in_its_newest_form() {
         .items
         .iter()
         .filter_map(|item| match &item.change {
-            Change::Attempt { id, added, value } => Some((*id, *added, value.clone().unwrap())),
+            Change::Attempt { id, added, value, .. } => Some((*id, *added, value.clone().unwrap())),
             _ => None,
         })
         .collect();

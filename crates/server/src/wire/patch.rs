@@ -70,11 +70,11 @@ impl From<Change> for PatchOp<Thing> {
             Change::Task { id, added, value } => {
                 PatchOp::change(format!("/tasks/{id}"), added, value.map(|it| Thing::Task(it.into())))
             }
-            Change::Attempt { id, added, value: Some(it) } if it.attempt.task.is_none() => {
-                let value = Some(Thing::Loose(Box::new(it.into())));
+            Change::Attempt { id, added, loose: true, value } => {
+                let value = value.map(|it| Thing::Loose(Box::new(it.into())));
                 PatchOp::change(format!("/execution_runs/{id}"), added, value)
             }
-            Change::Attempt { id, added, value } => {
+            Change::Attempt { id, added, loose: false, value } => {
                 let value = value.map(|it| Thing::Attempt(Box::new(it.into())));
                 PatchOp::change(format!("/task_attempts/{id}"), added, value)
             }

@@ -321,7 +321,8 @@ fn changes_are_patches_on_one_document() {
     let changes = vec![
         Change::Project { id: id::<ProjectId>(), added: true, value: Some(project()) },
         Change::Task { id: id::<TaskId>(), added: false, value: Some(task_view()) },
-        Change::Attempt { id: id::<AttemptId>(), added: true, value: None },
+        Change::Attempt { id: id::<AttemptId>(), added: true, loose: false, value: None },
+        Change::Attempt { id: id::<AttemptId>(), added: true, loose: true, value: None },
         Change::Run { id: id::<RunId>(), added: true, value: Some(run()) },
         Change::Ask { id: id::<AskId>(), added: false, value: Some(ask()) },
     ];
@@ -329,6 +330,7 @@ fn changes_are_patches_on_one_document() {
         {"op": "add", "path": format!("/projects/{ID}"), "value": wire(Project::from(project()))},
         {"op": "replace", "path": format!("/tasks/{ID}"), "value": wire(TaskWithAttemptStatus::from(task_view()))},
         {"op": "remove", "path": format!("/task_attempts/{ID}")},
+        {"op": "remove", "path": format!("/execution_runs/{ID}")},
         {"op": "add", "path": format!("/execution_processes/{ID}"), "value": wire(ExecutionProcess::from(run()))},
         {"op": "replace", "path": format!("/approvals/{ID}"), "value": wire(Approval::from(ask()))},
     ]);
