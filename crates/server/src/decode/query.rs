@@ -7,6 +7,7 @@ use std::str::FromStr;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
+use super::names::Name;
 use crate::error::Problem;
 
 /// The parameters of a query. An empty one counts as absent; of a repeated one the last counts.
@@ -35,6 +36,17 @@ impl Query {
             Problem::bad_request(format!("the query parameter `{name}` cannot be {text:?}: {error}"))
         })?;
         Ok(Some(value))
+    }
+
+    /// Returns a text that may be absent, no longer than its name allows.
+    pub(crate) fn text(&self, name: Name) -> Result<Option<String>, Problem> {
+        let text: Option<String> = self.optional(name.name)?;
+        if text.as_ref().is_some_and(|text| text.chars().count() > name.limit) {
+            let (name, most) = (name.name, name.limit);
+            let message = format!("the query parameter `{name}` must not be longer than {most} characters");
+            return Err(Problem::bad_request(message));
+        }
+        Ok(text)
     }
 
     /// Returns a yes or no, which is no when absent.
@@ -66,6 +78,7 @@ mod tests {
     use axum::http::Request;
     use forge_model::TaskId;
 
+    use super::super::names;
     use super::*;
 
     async fn query(text: &str) -> Query {
@@ -83,6 +96,14 @@ mod tests {
         assert!(told(query("task_id=x").await.required::<TaskId>("task_id")).contains("`task_id` cannot be"));
         assert!(told(query("from=-1").await.optional::<u64>("from")).contains("`from` cannot be"));
         assert!(told(query("all=maybe").await.flag("all")).contains("`all` must be true or false"));
+    }
+
+    #[tokio::test]
+    async fn a_text_is_no_longer_than_its_name_allows() {
+        let most = names::Q.limit;
+        let text = "é".repeat(most);
+        assert_eq!(query(&format!("q={text}")).await.text(names::Q).unwrap(), Some(text.clone()));
+        assert!(told(query(&format!("q={text}x")).await.text(names::Q)).contains("`q` must not be longer"));
     }
 
     #[tokio::test]

@@ -102,7 +102,7 @@ async fn branches(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<Vec<Gi
 
 /// Finds files by a part of their name: ten at most, the best first.
 async fn search(State(app): State<App>, Id(id): Id<ProjectId>, query: Query) -> Reply<Vec<SearchResult>> {
-    let text: Option<String> = query.optional("q")?;
+    let text = query.text(names::Q)?;
     let what = wire::search_for(query.optional("mode")?);
     let found = app.engine.search_files(id, &text.unwrap_or_default(), what).await.map_err(refused)?;
     Ok(Envelope(wire::list(found)))

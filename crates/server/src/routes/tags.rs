@@ -30,7 +30,7 @@ pub(super) fn api() -> Api {
 
 /// Lists tags by name; `?search=` keeps those whose name contains it, whatever its case.
 async fn list(State(app): State<App>, query: Query) -> Reply<Vec<Tag>> {
-    let search = query.optional("search")?;
+    let search = query.text(names::SEARCH)?;
     Ok(Envelope(wire::list(app.engine.tags(search).await?)))
 }
 
