@@ -76,6 +76,7 @@ def main():
         # Agents outlive their server by design, so all are ended.
         subprocess.run([forge, "serve", "--stop", "--all"], env=environment, stdout=subprocess.DEVNULL, timeout=60)
         server.wait(timeout=60)
+        end_rest(place / "data" / "bin")
     good, bad = report(place, ended)
     panics = [line for line in log.read_text(errors="replace").splitlines() if "panicked" in line]
     for line in panics:
@@ -85,6 +86,21 @@ def main():
     bad += len(panics) + (not healthy)
     print(f"{good} passed, {bad} failed")
     sys.exit(bad > 0)
+
+
+def end_rest(programs):
+    """Ends what still runs of this server's own copies of its program, and tells of it."""
+    left = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "exe").readlink().parent == programs:
+                left.append(int(process.name))
+                os.kill(left[-1], signal.SIGKILL)
+        except OSError:
+            # It is another's, or has ended by itself.
+            continue
+    if left:
+        print(f"{len(left)} processes of agents outlived `forge serve --stop --all` and were killed")
 
 
 def alone():
