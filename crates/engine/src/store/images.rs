@@ -25,7 +25,7 @@ statements! {
         and not exists (select 1 from drafts d where d.images like '%' || i.id || '%')
         and not exists (select 1 from queue q where q.images like '%' || i.id || '%')
         and not exists (select 1 from starts s where s.body like '%' || i.id || '%')
-        and not exists (select 1 from removed r where r.kind = 'task' and r.body like '%' || i.id || '%')");
+        and not exists (select 1 from removed r where r.body like '%' || i.id || '%')");
     FILES = "select file from images";
     INSERT = "insert into images (id, file, original_name, mime_type, size_bytes, hash, created_at, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8)";

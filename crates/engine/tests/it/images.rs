@@ -168,6 +168,26 @@ fn a_picture_that_belongs_to_nothing_goes_after_a_day_and_others_stay() {
 }
 
 #[test]
+fn a_picture_of_a_draft_that_was_removed_with_its_attempt_is_kept() {
+    let mut world = World::new();
+    let started = world.start("say hi");
+    let id = started.attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let (drafted, old) = (add(&world, PNG), add(&world, &[PNG, b"old"].concat()));
+    let images = Some(vec![drafted.id]);
+    let change = forge_engine::DraftChange { images, ..Default::default() };
+    world.run(world.engine().save_draft(id, forge_model::DraftKind::FollowUp, change)).unwrap();
+    world.run(world.engine().delete_task(started.task.task.id)).unwrap();
+    world.crash();
+    let database = rusqlite::Connection::open(world.home.join("forge.db")).unwrap();
+    database.execute("update images set updated_at = 0", []).unwrap();
+    drop(database);
+    world.reopen();
+    eventually("the other one is gone", || world.run(world.engine().image(old.id)).is_err().then_some(()));
+    world.run(world.engine().image(drafted.id)).unwrap();
+}
+
+#[test]
 fn a_hostile_link_in_a_repository_keeps_the_start_from_happening_and_nothing_is_written_through_it() {
     let world = World::new();
     let outside: PathBuf = world.dir.path().join("outside");
