@@ -217,10 +217,24 @@ fn beneath(directory: &Path, file: &Path) -> Result<PathBuf> {
     })
 }
 
+/// Returns where a program is, by the absolute directories of the PATH; a name that is not there
+/// leads nowhere and fails to start. A path that is relative is taken from where the server stands.
+fn found(program: &str) -> PathBuf {
+    if program.contains('/') {
+        return std::path::absolute(program).unwrap_or_else(|_| program.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    let candidates = directories.map(|directory| directory.join(program));
+    let nowhere = PathBuf::from("/nonexistent").join(program);
+    candidates.into_iter().find(|candidate| candidate.is_file()).unwrap_or(nowhere)
+}
+
 /// Starts an editor and leaves it alone. It hears nothing that is meant for the server, and does not end with it.
 fn start(words: &[String], args: &[OsString], directory: &Path) -> Result<Option<String>> {
     let Some((program, first)) = words.split_first() else { return Ok(None) };
-    let mut command = Command::new(program);
+    // Looked up before the worktree is entered: what an agent left there is never taken for an editor.
+    let mut command = Command::new(found(program));
     command.args(first).args(args).current_dir(directory).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     for (name, _) in std::env::vars_os() {

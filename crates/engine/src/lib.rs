@@ -24,6 +24,7 @@ mod images;
 mod info;
 mod input;
 mod intent;
+mod kept_tasks;
 mod launch;
 mod logs;
 mod loose;
@@ -136,6 +137,7 @@ struct Inner {
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
     crowds: logs::Crowds,
+    kept_tasks: kept_tasks::KeptTasks,
     /// What readers of changes share.
     recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.

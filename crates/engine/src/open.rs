@@ -113,6 +113,7 @@ impl Engine {
                 handles: Default::default(),
                 calls: Default::default(),
                 crowds: Default::default(),
+                kept_tasks: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),

@@ -1,8 +1,11 @@
 //! Tasks: what is wanted in a project.
 
+use std::sync::Arc;
+
 use forge_model::{AttemptId, ImageId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
 
-use crate::store::{attempts, images, tasks};
+use crate::maps::Positioned;
+use crate::store::{attempts, events, images, tasks};
 use crate::{Engine, Error, Result, TaskView};
 
 /// A task to add.
@@ -43,7 +46,17 @@ pub struct TaskChange {
 impl Engine {
     /// Returns the tasks of a project, newest first; none when there is no such project.
     pub async fn tasks(&self, project: ProjectId) -> Result<Vec<TaskView>> {
-        Ok(self.inner.store.read(move |conn| tasks::of_project(conn, project)).await?)
+        // The position is looked at before the list is: a change in between makes the list newer, never older.
+        let seq = *self.bell().borrow();
+        if let Some(list) = self.inner.kept_tasks.at(project, seq) {
+            return Ok(list.items.clone());
+        }
+        let list = self.inner.store.read(move |conn| {
+            Ok(Positioned { seq: events::newest(conn)?, items: tasks::of_project(conn, project)? })
+        });
+        let list = Arc::new(list.await?);
+        self.inner.kept_tasks.keep(project, &list);
+        Ok(Arc::unwrap_or_clone(list).items)
     }
 
     /// Returns one task.

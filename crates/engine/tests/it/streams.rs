@@ -160,3 +160,30 @@ fn a_set_and_the_changes_after_its_position_leave_nothing_out() {
     let nobody = forge_model::AttemptId::random();
     assert!(world.run(world.engine().runs_and_position(nobody)).unwrap().items.is_empty());
 }
+
+#[test]
+fn a_long_list_of_tasks_is_never_older_than_what_was_told() {
+    let world = World::new();
+    let add = |title: String| {
+        let new = forge_engine::NewTask {
+            project: world.project,
+            title,
+            description: None,
+            parent: None,
+            images: vec![],
+        };
+        world.run(world.engine().create_task(new)).unwrap()
+    };
+    for number in 0..600 {
+        add(format!("task {number}"));
+    }
+    for number in 600..610 {
+        let before = world.run(world.engine().tasks(world.project)).unwrap();
+        assert_eq!(before.len(), number);
+        // The second look is the kept list.
+        assert_eq!(world.run(world.engine().tasks(world.project)).unwrap(), before);
+        let added = add(format!("task {number}"));
+        let after = world.run(world.engine().tasks(world.project)).unwrap();
+        assert!(after.len() == number + 1 && after.iter().any(|view| view.task.id == added.task.id));
+    }
+}
