@@ -23,13 +23,16 @@ const AT_ONCE: usize = 8;
 /// Ends the server, if one runs, and its agents when `all` is set.
 pub(crate) fn stop(home: &Path, output: &Output, all: bool) -> Result<Exit> {
     let server = server_file::find(home);
-    let stopped = match (&server, autostart::running(home), all) {
+    let mut stopped = match (&server, autostart::running(home), all) {
         (Some(_), Some(client), true) => stop_attempts(&client)?,
-        (None, _, true) => stop_without_server(home)?,
         _ => 0,
     };
     if let Some(server) = &server {
         end(server)?;
+    }
+    if all {
+        // What no list of attempts shows, and what was started while the others were being stopped.
+        stopped += stop_without_server(home)?;
     }
     let left = living_runs(home);
     if output.json {

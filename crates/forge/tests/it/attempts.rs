@@ -3,6 +3,7 @@
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::map_streams::call;
 use crate::world::{Running, World};
 
 #[test]
@@ -444,4 +445,20 @@ fn stopping_a_server_with_all_ends_its_agents_also_when_it_is_gone() {
     let ended = stop.end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("stopped 1 agent"), "{ended:?}");
+}
+
+#[test]
+fn stopping_a_server_with_all_ends_agents_without_a_task_too() {
+    let world = World::new();
+    let server = world.serve();
+    let attempt = world.attempt("say hi");
+    world.until_state(&attempt, "finished");
+    let project = call(&world, "GET", "/api/projects", &json!({}))[0]["id"].clone();
+    let body = json!({"project_id": project, "prompt": "hang", "executor_profile_id": "SCRIPTED"});
+    assert!(call(&world, "POST", "/api/execution-runs", &body)["execution_run"]["id"].is_string());
+    let stop = world.start(&["--json", "serve", "--stop", "--all"]);
+    server.end();
+    let ended = stop.end();
+    let told: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+    assert_eq!((&told["agents_stopped"], &told["agents_running"]), (&json!(1), &json!(0)), "{ended:?}");
 }

@@ -16,7 +16,7 @@ fn address(home: &Path) -> Option<SocketAddr> {
     file["url"].as_str()?.strip_prefix("http://")?.parse().ok()
 }
 
-fn call(world: &World, method: &str, path: &str, body: &Value) -> Value {
+pub(crate) fn call(world: &World, method: &str, path: &str, body: &Value) -> Value {
     let url = format!("http://{}{path}", address(&world.home()).unwrap());
     let agent =
         ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build());
