@@ -3,31 +3,17 @@
 //! Called by the task that looks after the run, live or after a restart, so everything here is safe to do
 //! twice: the work is committed and snapshotted first, then one guarded transaction ends the run.
 
-use std::time::Duration;
-
-use forge_git::{CommitRequest, Committed, Limits, SnapshotRequest};
 use forge_model::state::{AttemptHappened, RunHappened, run_after};
 use forge_model::{AskState, Noun, Op, Run, RunState};
 use forge_process::Exit;
 
-use crate::background::blocking;
-use crate::error::whole;
 use crate::fold::Outcome;
 use crate::follow_up::intend_next;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, inputs, snapshots};
-use crate::{AttemptView, Engine, Result, moves};
-
-/// How long the person's hooks may take over a turn's commit.
-const HOOK_TIME: Duration = Duration::from_secs(300);
-
-/// The longest commit message taken from an agent.
-const LONGEST_MESSAGE: usize = 4096;
-
-/// How much of a hook's output is shown on an attempt, in characters.
-const LONGEST_EXCERPT: usize = 2000;
+use crate::{Engine, Result, moves};
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]
@@ -36,15 +22,6 @@ pub(crate) enum Ending {
     Exited(Exit),
     /// It is gone and left none.
     Gone,
-}
-
-/// What was kept of a run's work.
-#[derive(Debug, Default)]
-struct Work {
-    after_head: Option<String>,
-    snapshot: Option<String>,
-    /// What could not be done, in a sentence.
-    trouble: Option<String>,
 }
 
 impl Engine {
@@ -77,8 +54,8 @@ impl Engine {
                 let view = crate::store::attempts::one(tx.conn(), attempt)?;
                 let project = view.as_ref().map(|view| view.attempt.project);
                 tx.changed(Noun::Run, id, Op::Change, project, Some(attempt));
-                if let Some(oid) = &work.snapshot {
-                    snapshots::insert(tx.conn(), attempt, oid, Some(id), "turn", tx.now())?;
+                if let Some(taken) = &work.snapshot {
+                    snapshots::insert(tx.conn(), attempt, Some(id), taken, "turn", tx.now())?;
                 }
                 let closed = if state == RunState::Killed { AskState::Cancelled } else { AskState::Expired };
                 for ask in asks::close_run(tx.conn(), id, closed, tx.now())? {
@@ -110,59 +87,6 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Commits what a run that ended well left behind, and snapshots the files in every case.
-    async fn keep_work(&self, run: &Run, state: RunState, outcome: &Outcome) -> Result<Work> {
-        let attempt = run.attempt;
-        let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
-        let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
-        let project = self.project(view.attempt.project).await?;
-        let engine = self.clone();
-        let message = message(&view, outcome);
-        let run = run.id;
-        blocking(move || {
-            let mut work = Work::default();
-            let worktree = match engine
-                .repo(&project.path)
-                .and_then(|repo| Ok(repo.worktree(&view.attempt.worktree)?))
-            {
-                Ok(worktree) => worktree,
-                Err(error) => {
-                    work.trouble = Some(format!("its work could not be looked at: {error}"));
-                    return work;
-                }
-            };
-            if state == RunState::Completed {
-                let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-                let why = match worktree.commit_all(&commit) {
-                    Ok(Committed::Nothing | Committed::Commit { .. }) => None,
-                    Ok(Committed::HookFailed { hook, output }) => {
-                        Some(format!("the {hook} hook refused: {}", end_of(&output)))
-                    }
-                    Ok(Committed::TimedOut { after, output }) => {
-                        Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
-                    }
-                    Err(error) => Some(whole(&error)),
-                };
-                work.trouble = why.map(|why| format!("its changes are kept but not committed: {why}"));
-            }
-            let snapshot = SnapshotRequest {
-                reference: format!("refs/forge/snapshots/{attempt}"),
-                message: format!("run {run} of attempt {attempt} is {state}"),
-                limits: Limits::default(),
-            };
-            match worktree.snapshot(&snapshot) {
-                Ok(snapshot) => work.snapshot = Some(snapshot.oid),
-                Err(error) => {
-                    let trouble = format!("its files could not be snapshotted: {}", whole(&error));
-                    work.trouble = Some(work.trouble.map_or(trouble.clone(), |t| format!("{t}; {trouble}")));
-                }
-            }
-            work.after_head = worktree.head().ok();
-            work
-        })
-        .await
-    }
 }
 
 fn happened(ending: &Ending, outcome: &Outcome, stop_requested: bool) -> RunHappened {
@@ -192,26 +116,6 @@ fn reason(state: RunState, code: Option<i64>, signal: Option<i64>, outcome: &Out
     }
 }
 
-/// The end of what a hook said, where the reason usually stands.
-fn end_of(output: &str) -> &str {
-    let output = output.trim();
-    match output.char_indices().rev().nth(LONGEST_EXCERPT) {
-        Some((begin, _)) => &output[begin..],
-        None => output,
-    }
-}
-
-/// The commit message of a turn: the last thing the agent said, or the title.
-fn message(view: &AttemptView, outcome: &Outcome) -> String {
-    let said = outcome.summary.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
-    let message = said.unwrap_or(title);
-    match message.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => message[..end].to_string(),
-        None => message.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,13 +136,6 @@ mod tests {
         let outcome = Outcome::default();
         assert_eq!(happened(&exit(Some(0), None, false), &outcome, true), RunHappened::Stopped);
         assert_eq!(happened(&Ending::Gone, &outcome, true), RunHappened::Stopped);
-    }
-
-    #[test]
-    fn a_hook_that_says_much_is_cut_to_its_end() {
-        assert_eq!(end_of("  short \n"), "short");
-        let long = format!("{}the reason", "é".repeat(5000));
-        assert!(end_of(&long).ends_with("the reason") && end_of(&long).chars().count() <= 2001);
     }
 
     #[test]

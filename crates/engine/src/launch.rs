@@ -14,13 +14,6 @@ use crate::fold::Fold;
 use crate::store::attempts;
 use crate::{Engine, Error, Result};
 
-/// Variables of the server that mean something else to an agent: the address of what it serves would be ours.
-const OF_THE_SERVER: &[&str] = &["HOST", "PORT", "BACKEND_PORT"];
-
-/// The only ones of our own that an agent inherits: where a `forge` that it calls finds its server, and where the
-/// scripted agent's lines are witnessed.
-const INHERITED: &[&str] = &["FORGE_HOME", "FORGE_WITNESS"];
-
 /// Finds the agent of a profile.
 pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
     forge_agents::agent(&profile.agent).ok_or_else(|| {
@@ -61,16 +54,7 @@ impl Engine {
             Program::Given { argv } => argv,
         };
         argv.extend(command.args);
-        let mut env: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| is_inherited(name) && !command.unset.contains(name))
-            .collect();
-        for (name, value) in command.env {
-            env.retain(|(known, _)| *known != name);
-            env.push((name, value));
-        }
-        env.push(("FORGE_ATTEMPT".to_string(), run.attempt.to_string()));
-        env.extend(self.inner.agents.of(run.attempt));
+        let env = self.surroundings(run, &command.env, &command.unset);
         let spec = Spec {
             argv,
             env,
@@ -136,15 +120,6 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     }
 }
 
-/// Says whether an agent gets a variable of the server's. Its own git must find its own repository, and its own
-/// Forge its own attempt.
-fn is_inherited(name: &str) -> bool {
-    if name.starts_with("FORGE_") {
-        return INHERITED.contains(&name);
-    }
-    !name.starts_with("GIT_") && !OF_THE_SERVER.contains(&name)
-}
-
 /// Finds a program on the path, or says how to install it.
 fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
     use std::os::unix::fs::PermissionsExt;
@@ -175,17 +150,6 @@ mod tests {
         assert!(
             error.to_string().contains("`no-such-agent`") && error.to_string().contains("npm install -g x")
         );
-    }
-
-    #[test]
-    fn an_agent_inherits_the_persons_variables_and_none_that_steers_the_server() {
-        for name in ["PATH", "HOME", "ANTHROPIC_API_KEY", "FORGE_HOME", "GITHUB_TOKEN"] {
-            assert!(is_inherited(name), "{name}");
-        }
-        let not = ["HOST", "PORT", "BACKEND_PORT", "GIT_DIR", "FORGE_SEAM", "FORGE_TOKEN", "FORGE_RUN"];
-        for name in not.into_iter().chain(["FORGE_ATTEMPT", "FORGE_BASE_URL", "FORGE_WORKTREES", "FORGE_X"]) {
-            assert!(!is_inherited(name), "{name}");
-        }
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use forge_git::{Limits, SnapshotRequest};
 use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 
 use crate::background::{blocking, detached};
@@ -14,7 +13,7 @@ use crate::store::{
     Conn, Error as StoreError, Tx, asks, attempts, drafts, inputs, notices, projects, queue, runs, settings,
     snapshots, starts, tasks,
 };
-use crate::{AttemptView, Engine, Error, Result};
+use crate::{Engine, Error, Result};
 
 /// What is to be removed.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +43,9 @@ impl Engine {
         if busy {
             return Err(doomed.still_running());
         }
-        self.snapshot_all(&attempts, "before it was removed").await?;
+        for id in attempts {
+            self.snapshot(id, "before it was removed").await?;
+        }
         let removed = self.inner.store.write(move |tx| {
             // Somebody may have started something since.
             if doomed.is_busy(tx.conn())? {
@@ -60,29 +61,6 @@ impl Engine {
             return Err(doomed.still_running());
         }
         self.trash_removed().await
-    }
-
-    /// Snapshots the files of attempts; a worktree that is gone already has nothing to lose.
-    async fn snapshot_all(&self, ids: &[AttemptId], why: &'static str) -> Result<()> {
-        for &id in ids {
-            let AttemptView { attempt, .. } = self.attempt(id).await?;
-            if !attempt.worktree.exists() {
-                continue;
-            }
-            let project = self.project(attempt.project).await?;
-            let engine = self.clone();
-            let snapshot = blocking(move || -> Result<_> {
-                let worktree = engine.repo(&project.path)?.worktree(&attempt.worktree)?;
-                let reference = format!("refs/forge/snapshots/{id}");
-                let message = format!("attempt {id} {why}");
-                Ok(worktree.snapshot(&SnapshotRequest { reference, message, limits: Limits::default() })?)
-            });
-            let oid = snapshot.await??.oid;
-            let kept =
-                self.inner.store.write(move |tx| snapshots::insert(tx.conn(), id, &oid, None, why, tx.now()));
-            kept.await?;
-        }
-        Ok(())
     }
 
     /// Moves the worktrees of removed attempts into the trash.

@@ -6,16 +6,16 @@
 
 use std::time::Duration;
 
-use forge_git::NewWorktree;
 use forge_model::{AttemptId, ImageId, ProfileId, Project, ProjectId, Run, RunId, TaskId, slug};
 use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
 use crate::error::{io_error, whole};
-use crate::intent::{Base, Intent, TaskBody, What, shown};
+use crate::intent::{Intent, TaskBody, What, shown};
 use crate::once::{Key, Once};
 use crate::paths::free_bytes;
 use crate::store::starts;
+use crate::worktree::Failure;
 use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
 
 /// How often a name that is taken is drawn again.
@@ -279,57 +279,6 @@ impl Engine {
         }
     }
 
-    async fn make_worktree(
-        &self,
-        intent: &mut Intent,
-        base_branch: Option<String>,
-    ) -> std::result::Result<(), Failure> {
-        let (engine, repository) = (self.clone(), intent.repository.clone());
-        let resolved = blocking(move || -> Result<_> {
-            let repo = engine.repo(&repository)?;
-            let branch = match base_branch {
-                Some(branch) => branch,
-                None => repo.current_branch()?.ok_or_else(|| {
-                    Error::invalid(format!(
-                        "{} has no branch checked out; name the branch to start from in `base_branch`",
-                        repository.display()
-                    ))
-                })?,
-            };
-            match repo.resolve_branch(&branch) {
-                Ok(commit) => Ok((repo, Base { branch, commit })),
-                // A repository without commits has no branches either; that is the better thing to say.
-                Err(forge_git::Error::NoSuchBranch { .. }) if !repo.has_commits()? => {
-                    Err(forge_git::Error::NoCommits { repo: repository }.into())
-                }
-                Err(error) => Err(error.into()),
-            }
-        });
-        let (repo, resolved) = resolved.await??;
-        let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
-        let (branch, commit) = (branch.clone(), resolved.commit.clone());
-        *base = Some(resolved);
-        let written = intent.clone();
-        self.inner.store.write(move |tx| written.update(tx)).await.map_err(Error::from)?;
-        let path = intent.worktree.clone();
-        let lock_reason = format!("forge {}", self.inner.paths.home.display());
-        let root = self.inner.paths.worktrees.clone();
-        let added = blocking(move || {
-            std::fs::create_dir_all(&root).map_err(io_error("create", &root))?;
-            let new = NewWorktree { path, branch, base_oid: commit, lock_reason };
-            match repo.add_worktree(&new) {
-                Ok(_) => Ok(()),
-                Err(forge_git::Error::BranchTaken { .. } | forge_git::Error::PathTaken { .. }) => {
-                    Err(Failure::NameTaken)
-                }
-                Err(error) => Err(Failure::Other(error.into())),
-            }
-        });
-        added.await??;
-        self.inner.seam.pass("start.worktree", "").await;
-        Ok(())
-    }
-
     /// Starts the process of an intent and makes the start visible.
     pub(crate) async fn make_process(&self, intent: &Intent) -> Result<Run> {
         self.bring_images(intent).await?;
@@ -438,19 +387,5 @@ impl Engine {
 
     async fn started_loose(&self, attempt: AttemptId, run: RunId) -> Result<StartedLoose> {
         Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run: self.run(run).await? })
-    }
-}
-
-/// Why a start was not made.
-#[derive(Debug)]
-enum Failure {
-    /// Somebody else has that name: draw another.
-    NameTaken,
-    Other(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Other(error)
     }
 }

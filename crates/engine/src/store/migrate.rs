@@ -11,6 +11,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("initial", include_str!("../../migrations/0001_initial.sql")),
     ("tags", include_str!("../../migrations/0002_tags.sql")),
     ("desk", include_str!("../../migrations/0003_desk.sql")),
+    ("git", include_str!("../../migrations/0004_git.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -99,7 +100,12 @@ mod tests {
         let path = dir.path().join("forge.db");
         let conn = Conn::writer(&path).unwrap();
         migrate(&conn, &path, &dir.path().join("backups"), 0).unwrap();
-        let known = [(1, "c35b2ea87cdb656e"), (2, "d25726a3e2dedcae"), (3, "5f34e4e316daf27f")];
+        let known = [
+            (1, "c35b2ea87cdb656e"),
+            (2, "d25726a3e2dedcae"),
+            (3, "5f34e4e316daf27f"),
+            (4, "7598621166a026e7"),
+        ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);
     }

@@ -1,0 +1,114 @@
+//! Keeping what a run did: its changes as a commit when it ended well, its files as a snapshot in every case.
+//!
+//! Nothing here decides what becomes of the run; it says what was kept and what could not be.
+
+use std::time::Duration;
+
+use forge_git::{CommitRequest, Committed};
+use forge_model::{Run, RunState};
+
+use crate::background::blocking;
+use crate::error::whole;
+use crate::fold::Outcome;
+use crate::store::snapshots::Taken;
+use crate::{AttemptView, Engine, Result, snapshots};
+
+/// How long the person's hooks may take over a turn's commit.
+const HOOK_TIME: Duration = Duration::from_secs(300);
+
+/// The longest commit message taken from an agent.
+const LONGEST_MESSAGE: usize = 4096;
+
+/// How much of a hook's output is shown on an attempt, in characters.
+const LONGEST_EXCERPT: usize = 2000;
+
+/// What was kept of a run's work.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    pub(crate) after_head: Option<String>,
+    pub(crate) snapshot: Option<Taken>,
+    /// What could not be done, in a sentence.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Engine {
+    /// Commits what a run that ended well left behind, and snapshots the files in every case.
+    pub(crate) async fn keep_work(&self, run: &Run, state: RunState, outcome: &Outcome) -> Result<Work> {
+        let attempt = run.attempt;
+        let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
+        let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
+        let project = self.project(view.attempt.project).await?;
+        let engine = self.clone();
+        let message = message(&view, outcome);
+        let run = run.id;
+        blocking(move || {
+            let mut work = Work::default();
+            let worktree = match engine
+                .repo(&project.path)
+                .and_then(|repo| Ok(repo.worktree(&view.attempt.worktree)?))
+            {
+                Ok(worktree) => worktree,
+                Err(error) => {
+                    work.trouble = Some(format!("its work could not be looked at: {error}"));
+                    return work;
+                }
+            };
+            if state == RunState::Completed {
+                let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
+                let why = match worktree.commit_all(&commit) {
+                    Ok(Committed::Nothing | Committed::Commit { .. }) => None,
+                    Ok(Committed::HookFailed { hook, output }) => {
+                        Some(format!("the {hook} hook refused: {}", end_of(&output)))
+                    }
+                    Ok(Committed::TimedOut { after, output }) => {
+                        Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
+                    }
+                    Err(error) => Some(whole(&error)),
+                };
+                work.trouble = why.map(|why| format!("its changes are kept but not committed: {why}"));
+            }
+            match snapshots::take(&worktree, attempt, &format!("run {run} of attempt {attempt} is {state}")) {
+                Ok(taken) => work.snapshot = Some(taken),
+                Err(error) => {
+                    let trouble = format!("its files could not be snapshotted: {}", whole(&error));
+                    work.trouble = Some(work.trouble.map_or(trouble.clone(), |t| format!("{t}; {trouble}")));
+                }
+            }
+            work.after_head = worktree.head().ok();
+            work
+        })
+        .await
+    }
+}
+
+/// The end of what a hook said, where the reason usually stands.
+fn end_of(output: &str) -> &str {
+    let output = output.trim();
+    match output.char_indices().rev().nth(LONGEST_EXCERPT) {
+        Some((begin, _)) => &output[begin..],
+        None => output,
+    }
+}
+
+/// The commit message of a turn: the last thing the agent said, or the title.
+fn message(view: &AttemptView, outcome: &Outcome) -> String {
+    let said = outcome.summary.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
+    let message = said.unwrap_or(title);
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => message[..end].to_string(),
+        None => message.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_that_says_much_is_cut_to_its_end() {
+        assert_eq!(end_of("  short \n"), "short");
+        let long = format!("{}the reason", "é".repeat(5000));
+        assert!(end_of(&long).ends_with("the reason") && end_of(&long).chars().count() <= 2001);
+    }
+}

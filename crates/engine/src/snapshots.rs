@@ -1,0 +1,53 @@
+//! Snapshots of an attempt's files: at each turn's end, and before anything destructive.
+
+use forge_git::{Limits, SnapshotRequest, Worktree};
+use forge_model::AttemptId;
+use serde_json::json;
+
+use crate::background::blocking;
+use crate::store::snapshots::{self, Taken};
+use crate::{AttemptView, Engine, Result};
+
+impl Engine {
+    /// Snapshots the files of an attempt and keeps the record of it. A worktree that is gone already has nothing
+    /// to lose.
+    pub(crate) async fn snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<String>> {
+        let AttemptView { attempt, .. } = self.attempt(id).await?;
+        if !attempt.worktree.exists() {
+            return Ok(None);
+        }
+        let project = self.project(attempt.project).await?;
+        let engine = self.clone();
+        let taken = blocking(move || -> Result<_> {
+            let worktree = engine.repo(&project.path)?.worktree(&attempt.worktree)?;
+            Ok(take(&worktree, id, &format!("attempt {id} {why}"))?)
+        });
+        let taken = taken.await??;
+        let oid = taken.oid.clone();
+        let kept =
+            self.inner.store.write(move |tx| snapshots::insert(tx.conn(), id, None, &taken, why, tx.now()));
+        kept.await?;
+        Ok(Some(oid))
+    }
+}
+
+/// Takes a snapshot on the reference that an attempt's snapshots are chained on. Blocks.
+pub(crate) fn take(worktree: &Worktree, attempt: AttemptId, message: &str) -> forge_git::Result<Taken> {
+    let snapshot = worktree.snapshot(&SnapshotRequest {
+        reference: reference(attempt),
+        message: message.to_string(),
+        limits: Limits::default(),
+    })?;
+    let left_out: Vec<_> = snapshot
+        .left_out
+        .iter()
+        .map(|left| json!({"path": left.path.to_string_lossy(), "why": left.why.to_string()}))
+        .collect();
+    let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
+    Ok(Taken { oid: snapshot.oid, head: worktree.head().ok(), left_out })
+}
+
+/// The reference that an attempt's snapshots are chained on.
+pub(crate) fn reference(attempt: AttemptId) -> String {
+    format!("refs/forge/snapshots/{attempt}")
+}

@@ -1,0 +1,76 @@
+//! Giving an attempt its worktree: the base is settled and written down, then the worktree is made on its branch.
+
+use forge_git::NewWorktree;
+
+use crate::background::blocking;
+use crate::error::io_error;
+use crate::intent::{Base, Intent, What};
+use crate::{Engine, Error, Result};
+
+/// Why a start was not made.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Somebody else has that name: draw another.
+    NameTaken,
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+impl Engine {
+    /// Makes the worktree of an intent; an intent without one is left as it is.
+    pub(crate) async fn make_worktree(
+        &self,
+        intent: &mut Intent,
+        base_branch: Option<String>,
+    ) -> std::result::Result<(), Failure> {
+        let (engine, repository) = (self.clone(), intent.repository.clone());
+        let resolved = blocking(move || -> Result<_> {
+            let repo = engine.repo(&repository)?;
+            let branch = match base_branch {
+                Some(branch) => branch,
+                None => repo.current_branch()?.ok_or_else(|| {
+                    Error::invalid(format!(
+                        "{} has no branch checked out; name the branch to start from in `base_branch`",
+                        repository.display()
+                    ))
+                })?,
+            };
+            match repo.resolve_branch(&branch) {
+                Ok(commit) => Ok((repo, Base { branch, commit })),
+                // A repository without commits has no branches either; that is the better thing to say.
+                Err(forge_git::Error::NoSuchBranch { .. }) if !repo.has_commits()? => {
+                    Err(forge_git::Error::NoCommits { repo: repository }.into())
+                }
+                Err(error) => Err(error.into()),
+            }
+        });
+        let (repo, resolved) = resolved.await??;
+        let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
+        let (branch, commit) = (branch.clone(), resolved.commit.clone());
+        *base = Some(resolved);
+        let written = intent.clone();
+        self.inner.store.write(move |tx| written.update(tx)).await.map_err(Error::from)?;
+        let path = intent.worktree.clone();
+        let lock_reason = format!("forge {}", self.inner.paths.home.display());
+        let root = self.inner.paths.worktrees.clone();
+        let added = blocking(move || {
+            std::fs::create_dir_all(&root).map_err(io_error("create", &root))?;
+            let new = NewWorktree { path, branch, base_oid: commit, lock_reason };
+            match repo.add_worktree(&new) {
+                Ok(_) => Ok(()),
+                Err(forge_git::Error::BranchTaken { .. } | forge_git::Error::PathTaken { .. }) => {
+                    Err(Failure::NameTaken)
+                }
+                Err(error) => Err(Failure::Other(error.into())),
+            }
+        });
+        added.await??;
+        self.inner.seam.pass("start.worktree", "").await;
+        Ok(())
+    }
+}
