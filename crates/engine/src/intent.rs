@@ -215,6 +215,7 @@ impl Intent {
             base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
             worktree: self.worktree.clone(),
             worktree_deleted: false,
+            in_place: false,
             session: None,
             prompt: self.prompt.clone(),
             usage: Usage::default(),

@@ -20,6 +20,9 @@ pub struct Attempt {
     pub base_commit: String,
     pub worktree: PathBuf,
     pub worktree_deleted: bool,
+    /// It works in the person's checkout, because they asked: `worktree` is the project's path, and nothing there
+    /// is ours.
+    pub in_place: bool,
     /// The agent's own conversation id, once it is known.
     pub session: Option<String>,
     /// What the agent was first told.

@@ -14,7 +14,7 @@ macro_rules! view {
             "select a.id, a.project_id, a.task_id, a.agent, a.variant, a.state, a.reason, a.branch,
                 a.target_branch, a.base_commit, a.worktree, a.worktree_deleted, a.session, a.prompt,
                 a.input_tokens, a.output_tokens, a.cache_creation_tokens, a.cache_read_tokens, a.cost_micros,
-                a.created_at, a.updated_at,
+                a.created_at, a.updated_at, a.in_place,
                 (select r.state from runs r where r.attempt_id = a.id and r.kind = 'agent'
                     order by r.started_at desc, r.id limit 1),
                 (select count(*) from asks k where k.attempt_id = a.id and k.state = 'open'),
@@ -39,8 +39,8 @@ statements! {
     IDS_OF_PROJECT = "select id from attempts where project_id = $1";
     BIRTHS = "select id, created_at from attempts where project_id = $1 order by created_at, id";
     INSERT = "insert into attempts (id, project_id, task_id, agent, variant, state, reason, branch, target_branch,
-        base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+        base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at, in_place)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
@@ -132,6 +132,7 @@ pub(crate) fn insert(conn: &Conn, a: &Attempt) -> Result<(), Error> {
             &a.prompt,
             a.created_at,
             a.updated_at,
+            a.in_place,
         ],
     )?;
     Ok(())
@@ -201,9 +202,9 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
     Ok(AttemptView {
         attempt,
         task,
-        status: row.maybe_parse(21)?,
-        open_asks: row.int(22)?,
-        queued: row.int(23)?,
+        status: row.maybe_parse(22)?,
+        open_asks: row.int(23)?,
+        queued: row.int(24)?,
     })
 }
 
@@ -220,6 +221,7 @@ fn attempt(row: &Row) -> Result<Attempt, Error> {
         base_commit: row.text(9)?,
         worktree: PathBuf::from(row.text(10)?),
         worktree_deleted: row.flag(11)?,
+        in_place: row.flag(21)?,
         session: row.maybe_text(12)?,
         prompt: row.text(13)?,
         usage: Usage {

@@ -76,6 +76,7 @@ fn attempt_view() -> AttemptView {
             base_commit: "abc".to_string(),
             worktree: PathBuf::from("/data/worktrees/6a0c-fix-it"),
             worktree_deleted: false,
+            in_place: false,
             session: None,
             prompt: "Fix it".to_string(),
             usage: Usage::default(),
