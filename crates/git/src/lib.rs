@@ -6,6 +6,7 @@
 
 mod binary;
 mod branches;
+mod bring_back;
 mod call;
 mod changes;
 mod checkout;
@@ -27,6 +28,7 @@ mod worktrees;
 
 pub use binary::Git;
 pub use branches::Branch;
+pub use bring_back::{Return, Returned};
 pub use checkout::Worktree;
 pub use commit::{CommitRequest, Committed};
 pub use error::{Error, Failure, Result};

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use crate::bring_back::MODULES;
 use crate::checkout::{linked_git_dir, read_path};
 use crate::error::{Error, Result, io_error};
 use crate::repo::Repo;
@@ -108,7 +109,7 @@ fn keep_modules(git_dir: &Path, trash: &Path) -> Result<()> {
     if !modules.exists() {
         return Ok(());
     }
-    fs::rename(&modules, trash.join(".git-modules")).map_err(io_error("move into the trash", &modules))
+    fs::rename(&modules, trash.join(MODULES)).map_err(io_error("move into the trash", &modules))
 }
 
 /// Follows the links of the part of a path that exists, and takes the rest as it stands.

@@ -107,7 +107,7 @@ impl Repo {
         Ok(worktrees)
     }
 
-    fn create_branch(&self, branch: &str, oid: &str) -> Result<()> {
+    pub(crate) fn create_branch(&self, branch: &str, oid: &str) -> Result<()> {
         let reference = format!("refs/heads/{branch}");
         let absent = "0".repeat(oid.len());
         let call = self.checkout.refs("update-ref").args(["-m", "branch: created by forge", "--no-deref"]);
@@ -142,7 +142,7 @@ impl Repo {
         Ok(answer.map_err(|failure| failure.during(format!("look for commit {oid}")))?.is_some())
     }
 
-    fn register(&self, new: &NewWorktree) -> Result<()> {
+    pub(crate) fn register(&self, new: &NewWorktree) -> Result<()> {
         let call = self.checkout.refs("worktree").args(["add", "--quiet", "--no-checkout"]);
         let call = call.args(["--lock", "--reason", &new.lock_reason, "--end-of-options"]);
         call.arg(&new.path).arg(&new.branch).run().map(drop).map_err(|failure| {
@@ -151,7 +151,7 @@ impl Repo {
     }
 
     /// Writes the files of a worktree that was registered without them.
-    fn fill(&self, worktree: &Worktree) -> Result<()> {
+    pub(crate) fn fill(&self, worktree: &Worktree) -> Result<()> {
         let checkout = &worktree.checkout;
         let drivers = Drivers::of(checkout)?;
         drivers.refuse_in_commit(checkout, "HEAD")?;

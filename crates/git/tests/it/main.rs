@@ -5,6 +5,7 @@
 mod world;
 
 mod branches;
+mod bringing_back;
 mod commits;
 mod hostile;
 mod listing;
