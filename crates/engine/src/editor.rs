@@ -72,14 +72,8 @@ impl Engine {
 
     /// Opens an attempt's worktree in an editor, as `open_project` does.
     pub async fn open_attempt(&self, id: AttemptId, open: OpenEditor) -> Result<Option<String>> {
-        let attempt = self.attempt(id).await?.attempt;
-        if attempt.worktree_deleted || !attempt.worktree.is_dir() {
-            return Err(Error::conflict(format!(
-                "the worktree {} of attempt {id} is gone, so it cannot be opened",
-                attempt.worktree.display()
-            )));
-        }
-        self.open_directory(attempt.worktree, open).await
+        let worktree = self.ensure_worktree(id).await?;
+        self.open_directory(worktree, open).await
     }
 
     async fn open_directory(&self, directory: PathBuf, open: OpenEditor) -> Result<Option<String>> {

@@ -186,13 +186,7 @@ impl Engine {
         self.check_agent(&intent.profile).await?;
         self.check_room(&intent.worktree)?;
         let (engine, repository) = (self.clone(), intent.repository.clone());
-        let worktree = intent.worktree.clone();
-        if !worktree.is_dir() {
-            return Err(Error::conflict(format!(
-                "the worktree {} is gone; start a new attempt at this task",
-                worktree.display()
-            )));
-        }
+        let worktree = self.ensure_worktree(intent.attempt).await?;
         let head =
             blocking(move || -> Result<_> { Ok(engine.repo(&repository)?.worktree(&worktree)?.head()?) })
                 .await??;

@@ -6,6 +6,7 @@
 mod asks;
 mod attempts;
 mod background;
+mod bring_back;
 mod browse;
 mod clean;
 mod config;
@@ -150,6 +151,8 @@ struct Inner {
     files: Mutex<()>,
     /// Held while a picture and its row come or go together.
     images: tokio::sync::Mutex<()>,
+    /// Held while a worktree is brought back.
+    returning: tokio::sync::Mutex<()>,
     /// What was touched last in the projects that were searched.
     histories: search::Histories,
     /// Held for the life of the engine: nobody else writes to this data directory.

@@ -117,6 +117,7 @@ impl Engine {
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
+                returning: Default::default(),
                 histories: Default::default(),
                 _lock: lock,
             }),

@@ -56,7 +56,7 @@ impl Engine {
         let written = intent.clone();
         self.inner.store.write(move |tx| written.update(tx)).await.map_err(Error::from)?;
         let path = intent.worktree.clone();
-        let lock_reason = format!("forge {}", self.inner.paths.home.display());
+        let lock_reason = self.lock_reason();
         let root = self.inner.paths.worktrees.clone();
         let added = blocking(move || {
             std::fs::create_dir_all(&root).map_err(io_error("create", &root))?;

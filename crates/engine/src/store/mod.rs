@@ -12,6 +12,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod images;
 pub(crate) mod inputs;
+pub(crate) mod lodgings;
 mod migrate;
 pub(crate) mod notices;
 pub(crate) mod projects;
@@ -162,6 +163,7 @@ mod tests {
                     events::STATEMENTS,
                     images::STATEMENTS,
                     inputs::STATEMENTS,
+                    lodgings::STATEMENTS,
                     notices::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,

@@ -247,11 +247,13 @@ fn a_draft_that_cannot_be_sent_is_out_of_the_queue_again_and_says_why() {
     save(&world, id, text("say lost"));
     let away = worktree.with_extension("away");
     std::fs::rename(&worktree, &away).unwrap();
+    std::fs::write(&worktree, "in the way").unwrap();
     let error = world.run(world.engine().queue_draft(id, queued(), None)).unwrap_err();
-    assert!(error.to_string().contains("is gone"), "{error}");
+    assert!(error.to_string().contains("not a worktree"), "{error}");
     let kept = draft(&world, id);
     assert_eq!((kept.prompt.as_str(), kept.queued), ("say lost", None));
     assert_eq!(world.attempt(id).queued, 0);
+    std::fs::remove_file(&worktree).unwrap();
     std::fs::rename(&away, &worktree).unwrap();
     assert_eq!(queue(&world, id, queued()).prompt, "");
     let plan = DraftChange { variant: Some("NO_SUCH".into()), ..text("say x") };
@@ -272,11 +274,13 @@ fn a_turn_that_fails_to_start_never_puts_a_second_agent_beside_another() {
     let follow = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
     let away = worktree.with_extension("away");
     std::fs::rename(&worktree, &away).unwrap();
+    std::fs::write(&worktree, "in the way").unwrap();
     let engine = world.engine().clone();
     let lost = follow("say lost");
     let failing = world.spawn(async move { engine.follow_up(id, lost, None).await });
     let go = world.dir.path().join("go");
     eventually("its start was taken back", || go.with_extension("reached").exists().then_some(()));
+    std::fs::remove_file(&worktree).unwrap();
     std::fs::rename(&away, &worktree).unwrap();
     world.run(world.engine().follow_up(id, follow("hang"), None)).unwrap();
     std::fs::write(&go, "").unwrap();

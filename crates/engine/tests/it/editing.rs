@@ -107,12 +107,13 @@ fn an_editor_elsewhere_gets_an_address_and_nothing_is_started() {
 }
 
 #[test]
-fn a_worktree_that_is_gone_cannot_be_opened() {
+fn what_lies_where_a_worktree_was_is_not_opened_in_its_place() {
     let world = World::new();
     let attempt = world.start("say hi").attempt.attempt;
     world.wait_for(attempt.id, AttemptState::Finished);
     fs::remove_dir_all(&attempt.worktree).unwrap();
+    fs::create_dir_all(attempt.worktree.join(".git")).unwrap();
     let error = world.run(world.engine().open_attempt(attempt.id, OpenEditor::default())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.to_string().contains("is gone"), "{error}");
+    assert!(error.to_string().contains("not a worktree"), "{error}");
 }

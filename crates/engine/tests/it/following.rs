@@ -179,8 +179,9 @@ fn what_waits_for_a_turn_that_cannot_be_started_is_not_forgotten() {
     let told = world.run(world.engine().follow_up(id, follow("say two"), None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);
     std::fs::rename(&worktree, worktree.with_extension("away")).unwrap();
+    std::fs::write(&worktree, "in the way").unwrap();
     std::fs::write(&go, "").unwrap();
-    assert!(world.run(first).unwrap().unwrap_err().to_string().contains("is gone"));
+    assert!(world.run(first).unwrap().unwrap_err().to_string().contains("not a worktree"));
     let view = world.wait_for(id, AttemptState::Failed);
     assert!(view.attempt.reason.unwrap().contains("the next turn could not be started"));
     assert_eq!(view.queued, 1);
@@ -243,4 +244,17 @@ fn the_default_variant_by_its_name_is_the_default() {
     world.wait_for_ask(id);
     let named = FollowUp { prompt: "say more".into(), variant: Some("DEFAULT".into()), images: Vec::new() };
     assert_eq!(world.run(world.engine().follow_up(id, named, None)).unwrap().delivered, Delivered::Injected);
+}
+
+#[test]
+fn a_follow_up_brings_back_a_worktree_that_is_gone() {
+    let world = World::new();
+    let started = world.start("edit kept.txt text\nsay first");
+    let id = started.attempt.attempt.id;
+    let worktree = world.wait_for(id, AttemptState::Finished).attempt.worktree;
+    std::fs::remove_dir_all(&worktree).unwrap();
+    let told = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
+    assert_eq!(told.delivered, Delivered::Started);
+    world.wait_for(id, AttemptState::Finished);
+    assert!(std::fs::read_to_string(worktree.join("kept.txt")).unwrap().contains("text"));
 }
