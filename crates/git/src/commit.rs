@@ -172,7 +172,7 @@ fn missing_identity(checkout: &Checkout) -> Result<Vec<(&'static str, &'static s
 /// Finds the hook that failed in git's own account of what it started.
 ///
 /// A hook's git commands write into the same account; their session ids have a slash, the id of ours has none.
-fn failed_hook(trace: &str) -> Option<String> {
+pub(crate) fn failed_hook(trace: &str) -> Option<String> {
     let mut hooks = BTreeMap::new();
     for event in trace.lines().filter(|event| text_field(event, "sid").is_some_and(|sid| !sid.contains('/')))
     {
@@ -202,7 +202,7 @@ fn number_field(event: &str, name: &str) -> Option<i64> {
     rest.split([',', '}']).next()?.parse().ok()
 }
 
-fn tail(log: &Path) -> Result<String> {
+pub(crate) fn tail(log: &Path) -> Result<String> {
     let read = || {
         let mut file = fs::File::open(log)?;
         let length = file.metadata()?.len();

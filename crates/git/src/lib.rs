@@ -2,7 +2,7 @@
 //!
 //! Knows paths, refs and commits, and never hears of a task or an attempt. Everything is done by calling `git`;
 //! a repository is treated as hostile, so nothing that its own config names is run, with one exception that its
-//! caller asks for: the hooks of [`Worktree::commit_all`].
+//! caller asks for: the person's hooks, in [`Worktree::commit_all`] and [`Repo::push`].
 
 mod binary;
 mod branches;
@@ -13,17 +13,21 @@ mod checkout;
 mod commit;
 mod drivers;
 mod error;
+mod fetch;
 mod init;
 mod limit;
 mod listing;
 mod names;
 mod private;
+mod push;
 mod queue;
 mod redact;
+mod remotes;
 mod remove;
 mod repo;
 mod scratch;
 mod snapshot;
+mod transport;
 mod worktrees;
 
 pub use binary::Git;
@@ -32,9 +36,13 @@ pub use bring_back::{Return, Returned};
 pub use checkout::Worktree;
 pub use commit::{CommitRequest, Committed};
 pub use error::{Error, Failure, Result};
+pub use fetch::{FetchRequest, Fetched};
 pub use listing::Listing;
 pub use names::check_branch_name;
+pub use push::{PushRequest, Pushed};
 pub use redact::redact;
+pub use remotes::Remote;
 pub use repo::Repo;
 pub use snapshot::{LeftOut, Limits, Snapshot, SnapshotRequest, Why};
+pub use transport::{Credential, Refusal};
 pub use worktrees::{NewWorktree, WorktreeInfo};

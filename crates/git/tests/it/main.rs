@@ -10,6 +10,8 @@ mod commits;
 mod hostile;
 mod listing;
 mod opening;
+mod remotes;
 mod removal;
+mod smart_http;
 mod snapshots;
 mod worktrees;
