@@ -33,7 +33,11 @@ pub(crate) struct Call {
     settings: Vec<(OsString, OsString)>,
     environment: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
+    is_gentle: bool,
 }
+
+/// How far work that nobody waits for stands back behind everything else on the machine.
+const GENTLE: i32 = 10;
 
 impl Call {
     pub(crate) fn new(git: &Git, verb: &'static str) -> Call {
@@ -53,6 +57,7 @@ impl Call {
             settings: SETTINGS.iter().map(|(key, value)| (key.into(), value.into())).collect(),
             environment: environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             input: None,
+            is_gentle: false,
         }
     }
 
@@ -115,6 +120,12 @@ impl Call {
         self
     }
 
+    /// Lets everything else on the machine go first.
+    pub(crate) fn gently(mut self) -> Call {
+        self.is_gentle = true;
+        self
+    }
+
     /// Runs it and returns its standard output; any ending but success is a failure.
     pub(crate) fn run(self) -> Result<Vec<u8>, Failure> {
         let verb = self.verb;
@@ -170,6 +181,12 @@ impl Call {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
         let mut child = command.spawn().map_err(start)?;
+        if self.is_gentle
+            && let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            // It does its work all the same when it may not be asked to stand back.
+            let _asked = rustix::process::setpriority_process(Some(pid), GENTLE);
+        }
         let pipe = child.stdin.take();
         thread::scope(|scope| {
             if let (Some(mut pipe), Some(input)) = (pipe, input) {

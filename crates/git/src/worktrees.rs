@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checkout::{Worktree, linked_git_dir};
 use crate::drivers::Drivers;
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Failure, Result, io_error};
 use crate::names::check_branch_name;
 use crate::repo::Repo;
 
@@ -111,9 +111,15 @@ impl Repo {
         let reference = format!("refs/heads/{branch}");
         let absent = "0".repeat(oid.len());
         let call = self.checkout.refs("update-ref").args(["-m", "branch: created by forge", "--no-deref"]);
-        let Err(failure) = call.args(["--end-of-options", &reference, oid, &absent]).run() else {
-            return Ok(());
-        };
+        match call.args(["--end-of-options", &reference, oid, &absent]).run() {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.why_no_branch(branch, oid, failure)?),
+        }
+    }
+
+    /// Finds out why a branch could not be made.
+    pub(crate) fn why_no_branch(&self, branch: &str, oid: &str, failure: Failure) -> Result<Error> {
+        let reference = format!("refs/heads/{branch}");
         let mut wanted = vec![reference.as_str()];
         let starts = reference.match_indices('/').map(|(end, _)| &reference[..end]);
         wanted.extend(starts.filter(|start| start.len() > "refs/heads".len()));
@@ -124,15 +130,15 @@ impl Repo {
         let clash = clash
             .or_else(|| found.iter().map(|(name, _)| name).find(|name| name.starts_with(&below)).cloned());
         let branch = branch.to_string();
-        if taken(&reference) {
-            Err(Error::BranchTaken { branch })
+        Ok(if taken(&reference) {
+            Error::BranchTaken { branch }
         } else if let Some(existing) = clash {
-            Err(Error::BranchClash { branch, existing: existing.replacen("refs/heads/", "", 1) })
+            Error::BranchClash { branch, existing: existing.replacen("refs/heads/", "", 1) }
         } else if !self.is_commit(oid)? {
-            Err(self.no_such_commit(oid))
+            self.no_such_commit(oid)
         } else {
-            Err(failure.during(format!("make branch {branch} in {}", self.top().display())))
-        }
+            failure.during(format!("make branch {branch} in {}", self.top().display()))
+        })
     }
 
     fn is_commit(&self, oid: &str) -> Result<bool> {
@@ -182,7 +188,7 @@ impl Repo {
 }
 
 /// Reads how many files an index holds, from its header: it stands at byte 8, before anything else.
-fn index_entries(index: &Path) -> u32 {
+pub(crate) fn index_entries(index: &Path) -> u32 {
     let mut header = [0; 12];
     let read = fs::File::open(index).and_then(|mut file| file.read_exact(&mut header));
     if read.is_ok() { u32::from_be_bytes([header[8], header[9], header[10], header[11]]) } else { 0 }

@@ -10,6 +10,7 @@ mod commits;
 mod hostile;
 mod listing;
 mod opening;
+mod ready;
 mod remotes;
 mod removal;
 mod smart_http;
