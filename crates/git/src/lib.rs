@@ -11,6 +11,7 @@ mod call;
 mod changes;
 mod checkout;
 mod commit;
+mod diff;
 mod drivers;
 mod error;
 mod fetch;
@@ -37,6 +38,9 @@ pub use branches::Branch;
 pub use bring_back::{Return, Returned};
 pub use checkout::Worktree;
 pub use commit::{CommitRequest, Committed};
+pub use diff::{
+    ChangeKind, Content, Counts, Diff, DiffBase, Differ, FileChange, LARGEST_CONTENT, MOST_CONTENT, Version,
+};
 pub use error::{Error, Failure, Result};
 pub use fetch::{FetchRequest, Fetched};
 pub use listing::Listing;

@@ -196,14 +196,8 @@ fn make_git_dir(parent: &Path, format: ObjectFormat, head: &str) -> Result<Scrat
 /// Copies the index and its time: git takes a file for unchanged only if it is older than the index, so a copy that
 /// looked newer would hide a change made in the second in which the index was written.
 fn copy_index(from: &Path, to: &Path) -> Result<()> {
-    let copy = |source: &Path, target: &Path| -> io::Result<()> {
-        let mut source = fs::File::open(source)?;
-        let mut target = fs::File::create(target)?;
-        io::copy(&mut source, &mut target)?;
-        target.set_modified(source.metadata()?.modified()?)
-    };
     let index = from.join("index");
-    match copy(&index, &to.join("index")) {
+    match copy_file(&index, &to.join("index")) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(io_error("copy", &index)(error)),
@@ -212,10 +206,18 @@ fn copy_index(from: &Path, to: &Path) -> Result<()> {
     for entry in entries.flatten() {
         if entry.file_name().as_bytes().starts_with(b"sharedindex.") {
             let path = entry.path();
-            copy(&path, &to.join(entry.file_name())).map_err(io_error("copy", &path))?;
+            copy_file(&path, &to.join(entry.file_name())).map_err(io_error("copy", &path))?;
         }
     }
     Ok(())
+}
+
+/// Copies a file and its time.
+pub(crate) fn copy_file(source: &Path, target: &Path) -> io::Result<()> {
+    let mut source = fs::File::open(source)?;
+    let mut target = fs::File::create(target)?;
+    io::copy(&mut source, &mut target)?;
+    target.set_modified(source.metadata()?.modified()?)
 }
 
 fn copied_settings(checkout: &Checkout) -> Result<Vec<(String, OsString)>> {

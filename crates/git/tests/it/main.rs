@@ -7,6 +7,7 @@ mod world;
 mod branches;
 mod bringing_back;
 mod commits;
+mod diffs;
 mod hostile;
 mod listing;
 mod opening;
