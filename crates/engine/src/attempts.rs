@@ -1,8 +1,8 @@
 //! Looking at attempts and their runs.
 
-use forge_model::{AttemptId, Run, RunId, TaskId};
+use forge_model::{AttemptId, Merge, Run, RunId, TaskId};
 
-use crate::store::{asks, attempts, events, projects, runs, tasks};
+use crate::store::{asks, attempts, events, merges, projects, runs, tasks};
 use crate::{AttemptView, Engine, Error, Family, Overview, Result};
 
 impl Engine {
@@ -41,6 +41,11 @@ impl Engine {
         let mut runs = self.inner.store.read(move |conn| runs::of_attempt(conn, attempt)).await?;
         runs.retain(|run| with_dropped || !run.dropped);
         Ok(runs)
+    }
+
+    /// Returns the merges of an attempt, newest first.
+    pub async fn merges(&self, attempt: AttemptId) -> Result<Vec<Merge>> {
+        Ok(self.inner.store.read(move |conn| merges::of_attempt(conn, attempt)).await?)
     }
 
     /// Returns one run.

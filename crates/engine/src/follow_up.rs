@@ -12,7 +12,7 @@ use crate::intent::{Intent, What};
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, attempts, images, inputs, projects, runs, starts};
+use crate::store::{Error as StoreError, Tx, acts, attempts, images, inputs, projects, runs, starts};
 use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
 
 /// What to tell an agent next.
@@ -210,7 +210,8 @@ fn plan(
         images::add_to_task(tx.conn(), task, &follow.images, tx.now())?;
     }
     let live = agent_run(tx, id)?;
-    let starting = starts::of_attempt(tx.conn(), id)?;
+    // What is done to the worktree comes first; when it is over, what waits is started.
+    let starting = starts::of_attempt(tx.conn(), id)? || acts::under_way(tx.conn(), id)?;
     let (run, delivered) = match live {
         // What came first is told first: nothing overtakes what waits already.
         Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
@@ -275,7 +276,8 @@ pub(crate) fn intend_next(
     id: AttemptId,
     key: Option<Key>,
 ) -> std::result::Result<Option<Intent>, StoreError> {
-    if agent_run(tx, id)?.is_some() || starts::of_attempt(tx.conn(), id)? {
+    let begun = starts::of_attempt(tx.conn(), id)? || acts::under_way(tx.conn(), id)?;
+    if begun || agent_run(tx, id)?.is_some() {
         return Ok(None);
     }
     let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };

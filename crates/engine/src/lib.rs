@@ -3,6 +3,7 @@
 //! This is the only room that writes: the database, worktrees, processes. It serves no HTTP, and its store
 //! is a private module, so no SQL can live anywhere else.
 
+mod acts;
 mod asks;
 mod attempts;
 mod background;

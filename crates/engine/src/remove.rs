@@ -10,8 +10,8 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Conn, Error as StoreError, Tx, asks, attempts, drafts, inputs, notices, projects, queue, runs, settings,
-    snapshots, starts, tasks,
+    Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, projects, queue,
+    runs, settings, snapshots, starts, tasks,
 };
 use crate::{Engine, Error, Result};
 
@@ -100,7 +100,8 @@ impl Doomed {
     /// Says whether something of it runs, or is about to.
     fn is_busy(self, conn: &Conn) -> std::result::Result<bool, StoreError> {
         for id in self.attempts(conn)? {
-            if !runs::live_of_attempt(conn, id)?.is_empty() || starts::of_attempt(conn, id)? {
+            let begun = starts::of_attempt(conn, id)? || acts::under_way(conn, id)?;
+            if begun || !runs::live_of_attempt(conn, id)?.is_empty() {
                 return Ok(true);
             }
         }
@@ -149,6 +150,8 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
     asks::delete(tx.conn(), id)?;
     drafts::delete_all(tx.conn(), id)?;
     queue::delete(tx.conn(), id)?;
+    merges::delete(tx.conn(), id)?;
+    acts::delete_of_attempt(tx.conn(), id)?;
     runs::delete(tx.conn(), id)?;
     attempts::delete(tx.conn(), id)?;
     for run in runs_of {

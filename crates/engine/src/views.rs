@@ -27,6 +27,8 @@ pub struct AttemptView {
     pub open_asks: i64,
     /// Follow-ups that wait for the turn's end.
     pub queued: i64,
+    /// Its work has reached a target branch.
+    pub is_merged: bool,
 }
 
 /// An attempt among the tasks it is related to.

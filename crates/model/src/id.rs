@@ -103,6 +103,8 @@ ids! {
     TemplateId
     /// Names a draft.
     DraftId
+    /// Names a merge.
+    MergeId
 }
 
 impl DraftId {

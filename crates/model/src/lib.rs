@@ -9,6 +9,7 @@ pub mod entry;
 mod event;
 mod id;
 mod image;
+mod merge;
 mod notice;
 mod profile;
 mod project;
@@ -27,10 +28,11 @@ pub use draft::{Draft, DraftKind};
 pub use entry::Entry;
 pub use event::{Event, Noun, Op};
 pub use id::{
-    AskId, AttemptId, DraftId, IdError, ImageId, NoticeId, ProjectId, RunId, StandingAgentId, TagId, TaskId,
-    TemplateId,
+    AskId, AttemptId, DraftId, IdError, ImageId, MergeId, NoticeId, ProjectId, RunId, StandingAgentId, TagId,
+    TaskId, TemplateId,
 };
 pub use image::{Image, with_absolute_images};
+pub use merge::{Merge, MergeKind, PullRequest, PullRequestStatus};
 pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;

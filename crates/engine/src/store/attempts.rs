@@ -19,7 +19,9 @@ macro_rules! view {
                     order by r.started_at desc, r.id limit 1),
                 (select count(*) from asks k where k.attempt_id = a.id and k.state = 'open'),
                 (select count(*) from queue q where q.attempt_id = a.id
-                    and q.state in ('queued', 'sending'))
+                    and q.state in ('queued', 'sending')),
+                exists (select 1 from merges m where m.attempt_id = a.id
+                    and (m.kind = 'direct' or m.pr_status = 'merged'))
              from attempts a ",
             $tail
         )
@@ -205,6 +207,7 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         status: row.maybe_parse(22)?,
         open_asks: row.int(23)?,
         queued: row.int(24)?,
+        is_merged: row.flag(25)?,
     })
 }
 

@@ -301,6 +301,8 @@ value_from_display!(
     forge_model::TagId,
     forge_model::TemplateId,
     forge_model::DraftId,
+    forge_model::MergeId,
+    forge_model::PullRequestStatus,
     forge_model::DraftKind,
     forge_model::TaskStatus,
     forge_model::ImageId,

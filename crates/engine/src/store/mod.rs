@@ -4,6 +4,7 @@
 //! bell rings with the newest event's number. The functions of the nouns below are plain: a connection in,
 //! rows out; no async, no decisions.
 
+pub(crate) mod acts;
 pub(crate) mod asks;
 pub(crate) mod attempts;
 pub(crate) mod calls;
@@ -13,6 +14,7 @@ pub(crate) mod events;
 pub(crate) mod images;
 pub(crate) mod inputs;
 pub(crate) mod lodgings;
+pub(crate) mod merges;
 mod migrate;
 pub(crate) mod notices;
 pub(crate) mod projects;
@@ -156,6 +158,7 @@ mod tests {
         store
             .read(|conn| {
                 let all = [
+                    acts::STATEMENTS,
                     asks::STATEMENTS,
                     attempts::STATEMENTS,
                     calls::STATEMENTS,
@@ -164,6 +167,7 @@ mod tests {
                     images::STATEMENTS,
                     inputs::STATEMENTS,
                     lodgings::STATEMENTS,
+                    merges::STATEMENTS,
                     notices::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,

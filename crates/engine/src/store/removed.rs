@@ -24,6 +24,7 @@ statements! {
     ASK_ROWS = "select * from asks where attempt_id = $1";
     INPUT_ROWS = "select i.* from inputs i join runs r on r.id = i.run_id where r.attempt_id = $1";
     DRAFT_ROWS = "select * from drafts where attempt_id = $1";
+    MERGE_ROWS = "select * from merges where attempt_id = $1";
     QUEUE_ROWS = "select * from queue where attempt_id = $1";
 }
 
@@ -39,6 +40,7 @@ const OF_ATTEMPT: &[(&str, &str)] = &[
     ("inputs", INPUT_ROWS),
     ("drafts", DRAFT_ROWS),
     ("queue", QUEUE_ROWS),
+    ("merges", MERGE_ROWS),
 ];
 
 /// Something that is removed.

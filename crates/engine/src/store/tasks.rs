@@ -21,7 +21,9 @@ macro_rules! view {
                     where a.task_id = t.id and r.kind <> 'dev_server' order by r.started_at desc, r.id limit 1),
                 (select a.agent from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1),
                 (select a.variant from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1),
-                t.status = 'agent' or exists (select 1 from standing_agents s where s.task_id = t.id)
+                t.status = 'agent' or exists (select 1 from standing_agents s where s.task_id = t.id),
+                exists (select 1 from merges m join attempts a on a.id = m.attempt_id where a.task_id = t.id
+                    and (m.kind = 'direct' or m.pr_status = 'merged'))
              from tasks t ",
             $tail
         )
@@ -37,6 +39,8 @@ statements! {
     RUNS_OF_PROJECT = "select a.task_id, r.state from attempts a join runs r on r.attempt_id = a.id
         where a.project_id = $1 and a.task_id is not null and r.kind <> 'dev_server'
         order by r.started_at desc, r.id";
+    MERGED_OF_PROJECT = "select distinct a.task_id from attempts a join merges m on m.attempt_id = a.id
+        where a.project_id = $1 and a.task_id is not null and (m.kind = 'direct' or m.pr_status = 'merged')";
     ONE = view!("where t.id = $1");
     BARE = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
         t.updated_at from tasks t where t.id = $1";
@@ -72,6 +76,9 @@ pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView
         let state: RunState = row.parse(1)?;
         tries.live |= matches!(state, RunState::Pending | RunState::Running);
         tries.newest_run.get_or_insert(state);
+    }
+    for row in conn.query(MERGED_OF_PROJECT, args![project])? {
+        tries.entry(row.text(0)?).or_default().merged = true;
     }
     let whole = |row: &Row| Ok(seen(task(row)?, tries.remove(&row.text(0)?).unwrap_or_default(), false));
     conn.query(OF_PROJECT, args![project])?.iter().map(whole).collect()
@@ -148,6 +155,7 @@ struct Tries {
     live: bool,
     newest_run: Option<RunState>,
     executor: String,
+    merged: bool,
 }
 
 fn view(row: &Row) -> Result<TaskView, Error> {
@@ -159,6 +167,7 @@ fn view(row: &Row) -> Result<TaskView, Error> {
             Some(agent) => executor(agent, row.maybe_text(12)?),
             None => String::new(),
         },
+        merged: row.flag(14)?,
     };
     Ok(seen(task(row)?, tries, row.flag(13)?))
 }
@@ -186,7 +195,7 @@ fn seen(task: Task, tries: Tries, is_chat: bool) -> TaskView {
         task,
         attempt_count: tries.count,
         has_in_progress_attempt: tries.live,
-        has_merged_attempt: false,
+        has_merged_attempt: tries.merged,
         last_attempt_failed: tries.newest_run.is_some_and(failed),
         executor: tries.executor,
         is_chat,

@@ -87,6 +87,7 @@ fn attempt_view() -> AttemptView {
         status: Some(RunState::Running),
         open_asks: 0,
         queued: 2,
+        is_merged: false,
     }
 }
 

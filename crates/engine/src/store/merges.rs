@@ -1,0 +1,147 @@
+//! Merges in the store: work that reached its target, or is on its way there in a pull request.
+
+use forge_model::{AttemptId, Merge, MergeKind, PullRequest, PullRequestStatus, Time};
+
+use super::conn::{Conn, Error, Row, args};
+use super::statements;
+
+macro_rules! whole {
+    ($tail:literal) => {
+        concat!(
+            "select id, attempt_id, kind, target_branch, commit_oid, tip, pr_number, pr_url, pr_status, merged_at,
+                created_at from merges ",
+            $tail
+        )
+    };
+}
+
+statements! {
+    OF_ATTEMPT = whole!("where attempt_id = $1 order by created_at desc, id");
+    INSERT = "insert into merges (id, attempt_id, kind, target_branch, commit_oid, tip, pr_number, pr_url, pr_status,
+        merged_at, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)";
+    DELETE = "delete from merges where attempt_id = $1";
+}
+
+/// Returns the merges of an attempt, newest first.
+pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<Merge>, Error> {
+    conn.query(OF_ATTEMPT, args![attempt])?.iter().map(merge).collect()
+}
+
+/// Adds a merge.
+#[cfg_attr(not(test), expect(dead_code, reason = "the first caller is on its way"))]
+pub(crate) fn insert(conn: &Conn, m: &Merge) -> Result<(), Error> {
+    let (id, attempt, target, at) = (m.id, m.attempt, &m.target_branch, m.created_at);
+    let none = None::<String>;
+    match &m.how {
+        MergeKind::Direct { commit, tip } => {
+            let (number, merged_at) = (None::<i64>, None::<Time>);
+            conn.execute(
+                INSERT,
+                args![
+                    id,
+                    attempt,
+                    "direct",
+                    target,
+                    commit,
+                    tip.clone(),
+                    number,
+                    none.clone(),
+                    none,
+                    merged_at,
+                    at
+                ],
+            )
+        }
+        MergeKind::PullRequest(pr) => conn.execute(
+            INSERT,
+            args![
+                id,
+                attempt,
+                "pr",
+                target,
+                pr.commit.clone(),
+                none,
+                pr.number,
+                &pr.url,
+                pr.status,
+                pr.merged_at,
+                at
+            ],
+        ),
+    }
+    .map(drop)
+}
+
+/// Deletes the merges of an attempt.
+pub(crate) fn delete(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
+    conn.execute(DELETE, args![attempt]).map(drop)
+}
+
+fn merge(row: &Row) -> Result<Merge, Error> {
+    let how = match row.text(2)?.as_str() {
+        "direct" => MergeKind::Direct { commit: row.text(4)?, tip: row.maybe_text(5)? },
+        _ => MergeKind::PullRequest(PullRequest {
+            number: row.int(6)?,
+            url: row.text(7)?,
+            status: row.maybe_parse(8)?.unwrap_or(PullRequestStatus::Unknown),
+            merged_at: row.maybe_int(9)?.map(Time::from_millis),
+            commit: row.maybe_text(4)?,
+        }),
+    };
+    Ok(Merge {
+        id: row.parse(0)?,
+        attempt: row.parse(1)?,
+        target_branch: row.text(3)?,
+        how,
+        created_at: Time::from_millis(row.int(10)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use forge_model::MergeId;
+
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn a_merge_is_read_back_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let attempt = AttemptId::random();
+        let read = store.write(move |tx| {
+            tx.conn().batch(
+                "insert into projects (id, name, path, created_at, updated_at) values ('p', 'p', '/p', 0, 0);",
+            )?;
+            tx.conn().execute(
+                "insert into attempts (id, project_id, agent, state, branch, target_branch, base_commit, worktree,
+                    worktree_deleted, prompt, created_at, updated_at)
+                    values ($1, 'p', 'A', 'running', 'b', 'm', 'c', '/w', 0, 'hi', 0, 0)",
+                args![attempt],
+            )?;
+            let of = |how, at| Merge {
+                id: MergeId::random(),
+                attempt,
+                target_branch: "main".into(),
+                how,
+                created_at: Time::from_millis(at),
+            };
+            let direct = of(MergeKind::Direct { commit: "c".into(), tip: Some("t".into()) }, 1);
+            let pr = of(
+                MergeKind::PullRequest(PullRequest {
+                    number: 7,
+                    url: "https://example.org/7".into(),
+                    status: PullRequestStatus::Open,
+                    merged_at: None,
+                    commit: None,
+                }),
+                2,
+            );
+            insert(tx.conn(), &direct)?;
+            insert(tx.conn(), &pr)?;
+            Ok((vec![pr, direct], of_attempt(tx.conn(), attempt)?))
+        });
+        let (written, read) = read.await.unwrap();
+        assert_eq!(written, read);
+    }
+}
