@@ -42,6 +42,11 @@ impl Address {
         Ok(Self { pages, api, local: pages_local && api_local })
     }
 
+    /// The address of the pages, which is where repositories are too.
+    pub fn pages(&self) -> &str {
+        &self.pages
+    }
+
     pub(super) fn page(&self, path: &str) -> String {
         format!("{}{path}", self.pages)
     }

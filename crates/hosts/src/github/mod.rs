@@ -1,4 +1,4 @@
-//! GitHub: logging in by a code that the person types there, and who they are.
+//! GitHub: logging in by a code that the person types there, who they are, and their pull requests.
 //!
 //! Nothing is kept here, and no token is ever part of an error. A redirect is never followed: a token goes to
 //! the host it is meant for and to no other.
@@ -8,6 +8,8 @@ mod call;
 mod device;
 mod error;
 mod person;
+mod pulls;
+mod repository;
 
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ pub use address::{Address, AddressError};
 pub use device::{DeviceLogin, Poll};
 pub use error::Error;
 pub use person::Person;
+pub use pulls::{NewPullRequest, PullRequest, PullState};
+pub use repository::Repository;
 
 /// GitHub, or a server that speaks like it.
 #[derive(Debug, Clone)]

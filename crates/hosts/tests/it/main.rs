@@ -2,5 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy lets tests unwrap, but not the functions that they share")]
 
+mod described;
 mod github;
 mod played_github;
+mod pulls;
