@@ -31,6 +31,7 @@ mod repo;
 mod scratch;
 mod snapshot;
 mod transport;
+mod watch;
 mod worktrees;
 
 pub use binary::Git;
@@ -52,4 +53,5 @@ pub use remotes::Remote;
 pub use repo::Repo;
 pub use snapshot::{LeftOut, Limits, Snapshot, SnapshotRequest, Why};
 pub use transport::{Credential, Refusal};
+pub use watch::{TreeWatch, TreeWatcher, Watched};
 pub use worktrees::{NewWorktree, WorktreeInfo};

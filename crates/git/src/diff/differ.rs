@@ -27,8 +27,8 @@ pub enum DiffBase {
 #[derive(Debug)]
 pub struct Differ {
     repo: Repo,
-    checkout: Checkout,
-    index: PrivateIndex,
+    pub(super) checkout: Checkout,
+    pub(super) index: PrivateIndex,
     reader: Reader,
     /// What was compared last: the wish, HEAD, and the base that came of them.
     settled: Option<(DiffBase, Option<String>, Option<String>)>,
@@ -117,6 +117,10 @@ impl Differ {
         self.trees = Some(trees);
         let files = self.reader.read(raw, Some((&self.checkout, &self.index)))?;
         Ok(Diff { base: settled, files })
+    }
+
+    pub(crate) fn checkout(&self) -> &Checkout {
+        &self.checkout
     }
 
     /// Looks for the base anew next time: a branch may have moved.

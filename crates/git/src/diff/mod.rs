@@ -6,6 +6,7 @@
 mod blobs;
 mod differ;
 mod files;
+mod ignored;
 mod index;
 mod raw;
 mod reader;

@@ -16,4 +16,5 @@ mod remotes;
 mod removal;
 mod smart_http;
 mod snapshots;
+mod watching;
 mod worktrees;
