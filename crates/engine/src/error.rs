@@ -128,6 +128,7 @@ impl From<forge_git::Error> for Error {
             | Git::NoSuchBranch { .. }
             | Git::NoSuchCommit { .. }
             | Git::NoCommits { .. }
+            | Git::NotDeletable { .. }
             | Git::LocalFilter { .. } => Error::invalid(message),
             Git::BranchTaken { .. }
             | Git::BranchClash { .. }
@@ -135,6 +136,10 @@ impl From<forge_git::Error> for Error {
             | Git::BranchInUse { .. }
             | Git::PathTaken { .. }
             | Git::NotOurWorktree { .. }
+            | Git::InTheWay { .. }
+            | Git::UnderWay { .. }
+            | Git::HeldTwice { .. }
+            | Git::Refused { .. }
             | Git::Unmerged { .. } => Error::conflict(message),
             Git::Git { .. } | Git::Io { .. } => Error::unavailable(message),
         }

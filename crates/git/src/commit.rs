@@ -66,48 +66,66 @@ impl Worktree {
         if !has_something_to_commit(checkout, &changes)? {
             return Ok(Committed::Nothing);
         }
-        let scratch = Scratch::make(&checkout.git_dir)?;
-        let message = scratch.write("message", &request.message)?;
-        let trace = scratch.path().join("trace");
-        let log = scratch.write("output", "")?;
+        make(checkout, &drivers, request, changes.head.as_deref(), None)
+    }
+}
 
-        let mut call = Call::new(&checkout.git, "commit").from(&checkout.top);
-        if request.run_hooks {
-            call = call.with_hooks();
-        }
-        if let Some(parent) = checkout.top.parent() {
-            call = call.env("GIT_CEILING_DIRECTORIES", parent);
-        }
-        for (key, value) in missing_identity(checkout)? {
-            call = call.setting(key, value);
-        }
-        let call = call.env("GIT_TRACE2_EVENT", &trace).settings(&drivers.overrides);
-        let call = call.args(["--quiet", "--no-status", "--cleanup=whitespace", "-F"]).arg(&message);
+/// Commits what is staged, or only what has become of one path, and says what came of it. `before` is the commit that
+/// is checked out.
+pub(crate) fn make(
+    checkout: &Checkout,
+    drivers: &Drivers,
+    request: &CommitRequest,
+    before: Option<&str>,
+    only: Option<&Path>,
+) -> Result<Committed> {
+    let act = || format!("commit the changes in {}", checkout.top.display());
+    let scratch = Scratch::make(&checkout.git_dir)?;
+    let message = scratch.write("message", &request.message)?;
+    let trace = scratch.path().join("trace");
+    let log = scratch.write("output", "")?;
 
-        let output = fs::File::create(&log).map_err(io_error("write", &log))?;
-        let errors = output.try_clone().map_err(io_error("write", &log))?;
-        let mut command = call.command();
-        // A file and not a pipe: a hook may leave something running that would hold a pipe open.
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let ended = run_for(&mut command, request.time_limit).map_err(|source| {
-            Failure::Start { program: checkout.git.program().to_path_buf(), source }.during(act())
-        })?;
+    let mut call = Call::new(&checkout.git, "commit").from(&checkout.top);
+    if request.run_hooks {
+        call = call.with_hooks();
+    }
+    if let Some(parent) = checkout.top.parent() {
+        call = call.env("GIT_CEILING_DIRECTORIES", parent);
+    }
+    for (key, value) in missing_identity(checkout)? {
+        call = call.setting(key, value);
+    }
+    let call = call.env("GIT_TRACE2_EVENT", &trace).settings(&drivers.overrides);
+    let mut call = call.args(["--quiet", "--no-status", "--cleanup=whitespace", "-F"]).arg(&message);
+    if let Some(path) = only {
+        let mut pathspec = std::ffi::OsString::from(":(top,literal)");
+        pathspec.push(path);
+        call = call.args(["--only", "--"]).arg(pathspec);
+    }
 
-        // A hook that runs after the commit cannot undo it, whatever becomes of the hook.
-        let head = checkout.head()?;
-        if head != changes.head
-            && let Some(oid) = head
-        {
-            return Ok(Committed::Commit { oid });
-        }
-        let output = crate::redact(&tail(&log)?);
-        match ended {
-            None => Ok(Committed::TimedOut { after: request.time_limit, output }),
-            Some(status) => match failed_hook(&fs::read_to_string(&trace).unwrap_or_default()) {
-                Some(hook) => Ok(Committed::HookFailed { hook, output }),
-                None => Err(Failure::exit("commit", status, &output).during(act())),
-            },
-        }
+    let output = fs::File::create(&log).map_err(io_error("write", &log))?;
+    let errors = output.try_clone().map_err(io_error("write", &log))?;
+    let mut command = call.command();
+    // A file and not a pipe: a hook may leave something running that would hold a pipe open.
+    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    let ended = run_for(&mut command, request.time_limit).map_err(|source| {
+        Failure::Start { program: checkout.git.program().to_path_buf(), source }.during(act())
+    })?;
+
+    // A hook that runs after the commit cannot undo it, whatever becomes of the hook.
+    let head = checkout.head()?;
+    if head.as_deref() != before
+        && let Some(oid) = head
+    {
+        return Ok(Committed::Commit { oid });
+    }
+    let output = crate::redact(&tail(&log)?);
+    match ended {
+        None => Ok(Committed::TimedOut { after: request.time_limit, output }),
+        Some(status) => match failed_hook(&fs::read_to_string(&trace).unwrap_or_default()) {
+            Some(hook) => Ok(Committed::HookFailed { hook, output }),
+            None => Err(Failure::exit("commit", status, &output).during(act())),
+        },
     }
 }
 
@@ -153,7 +171,7 @@ fn has_something_to_commit(checkout: &Checkout, changes: &Changes) -> Result<boo
 }
 
 /// Returns an identity for what the person has not configured; git would make one up from the host's name.
-fn missing_identity(checkout: &Checkout) -> Result<Vec<(&'static str, &'static str)>> {
+pub(crate) fn missing_identity(checkout: &Checkout) -> Result<Vec<(&'static str, &'static str)>> {
     let answer =
         checkout.refs("config").args(["--null", "--name-only", "--get-regexp", r"^user\.(name|email)$"]);
     let answer = answer.ask().map_err(|failure| failure.during("read who commits"))?.unwrap_or_default();

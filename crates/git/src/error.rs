@@ -55,6 +55,24 @@ pub enum Error {
     #[error("branch {branch} is checked out at {path}")]
     BranchInUse { branch: String, path: PathBuf },
 
+    #[error(
+        "{} in the way of {branch} in {path}: {}; move, commit or stash {} there, nothing was changed",
+        if files.len() == 1 { "a file is".to_string() } else { format!("{} files are", files.len()) },
+        named(files), if files.len() == 1 { "it" } else { "them" }
+    )]
+    InTheWay { branch: String, path: PathBuf, files: Vec<String> },
+    #[error("{what} is under way in {path}; finish or abort it there first, nothing was changed")]
+    UnderWay { path: PathBuf, what: String },
+    #[error(
+        "branch {branch} is checked out both at {} and at {}; check out another branch in one of them",
+        paths[0].display(), paths[1].display()
+    )]
+    HeldTwice { branch: String, paths: [PathBuf; 2] },
+    #[error("git refused to move {branch} in {path}, and nothing was changed: {told}")]
+    Refused { branch: String, path: PathBuf, told: String },
+    #[error("{path:?} cannot be deleted: {why}")]
+    NotDeletable { path: String, why: String },
+
     #[error("{path} exists already")]
     PathTaken { path: PathBuf },
     #[error("{path} is not a worktree that may be touched: {why}")]
@@ -107,6 +125,17 @@ impl Failure {
             Failure::Start { .. } | Failure::Answer { .. } => "",
         }
     }
+}
+
+/// How many files a sentence names.
+const NAMED: usize = 20;
+
+fn named(files: &[String]) -> String {
+    let mut text = files.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if files.len() > NAMED {
+        text.push_str(&format!(" and {} more", files.len() - NAMED));
+    }
+    text
 }
 
 /// Gives an IO error the act and the path that it spoiled.

@@ -9,6 +9,7 @@ mod bringing_back;
 mod commits;
 mod diffs;
 mod hostile;
+mod landing;
 mod listing;
 mod opening;
 mod ready;
