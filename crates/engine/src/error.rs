@@ -129,6 +129,8 @@ impl From<forge_git::Error> for Error {
             | Git::NoSuchCommit { .. }
             | Git::NoCommits { .. }
             | Git::NotDeletable { .. }
+            | Git::OutOfBounds { .. }
+            | Git::NotInSnapshot { .. }
             | Git::LocalFilter { .. } => Error::invalid(message),
             Git::BranchTaken { .. }
             | Git::BranchClash { .. }
@@ -140,6 +142,7 @@ impl From<forge_git::Error> for Error {
             | Git::UnderWay { .. }
             | Git::HeldTwice { .. }
             | Git::Refused { .. }
+            | Git::Unsaved { .. }
             | Git::Unmerged { .. } => Error::conflict(message),
             Git::Git { .. } | Git::Io { .. } => Error::unavailable(message),
         }

@@ -11,7 +11,7 @@ use crate::background::blocking;
 use crate::error::whole;
 use crate::fold::Outcome;
 use crate::store::snapshots::Taken;
-use crate::{AttemptView, Engine, Result, snapshots};
+use crate::{AttemptView, Engine, Result};
 
 /// How long the person's hooks may take over a turn's commit.
 const HOOK_TIME: Duration = Duration::from_secs(300);
@@ -67,7 +67,11 @@ impl Engine {
                 };
                 work.trouble = why.map(|why| format!("its changes are kept but not committed: {why}"));
             }
-            match snapshots::take(&worktree, attempt, &format!("run {run} of attempt {attempt} is {state}")) {
+            match engine.take_snapshot(
+                &worktree,
+                attempt,
+                &format!("run {run} of attempt {attempt} is {state}"),
+            ) {
                 Ok(taken) => work.snapshot = Some(taken),
                 Err(error) => {
                     let trouble = format!("its files could not be snapshotted: {}", whole(&error));

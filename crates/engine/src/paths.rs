@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_model::RunId;
+use forge_model::{AttemptId, RunId};
 
 /// The places of a data directory.
 #[derive(Debug, Clone)]
@@ -23,6 +23,11 @@ impl Paths {
 
     pub(crate) fn trash(&self) -> PathBuf {
         self.home.join("trash")
+    }
+
+    /// What of an attempt's snapshots must not reach the repository's object store.
+    pub(crate) fn private(&self, id: AttemptId) -> PathBuf {
+        self.home.join("private").join(id.to_string())
     }
 
     pub(crate) fn bin(&self) -> PathBuf {

@@ -1,7 +1,10 @@
 //! Snapshots of an attempt's files: at each turn's end, and before anything destructive.
 
+use std::os::unix::ffi::OsStrExt;
+
 use forge_git::{Limits, SnapshotRequest, Worktree};
 use forge_model::AttemptId;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::background::blocking;
@@ -20,7 +23,7 @@ impl Engine {
         let engine = self.clone();
         let taken = blocking(move || -> Result<_> {
             let worktree = engine.repo(&project.path)?.worktree(&attempt.worktree)?;
-            Ok(take(&worktree, id, &format!("attempt {id} {why}"))?)
+            Ok(engine.take_snapshot(&worktree, id, &format!("attempt {id} {why}"))?)
         });
         let taken = taken.await??;
         let oid = taken.oid.clone();
@@ -29,22 +32,50 @@ impl Engine {
         kept.await?;
         Ok(Some(oid))
     }
+
+    /// Takes a snapshot on the reference that an attempt's snapshots are chained on. Blocks.
+    pub(crate) fn take_snapshot(
+        &self,
+        worktree: &Worktree,
+        attempt: AttemptId,
+        message: &str,
+    ) -> forge_git::Result<Taken> {
+        let snapshot = worktree.snapshot(&SnapshotRequest {
+            reference: reference(attempt),
+            message: message.to_string(),
+            limits: Limits::default(),
+            private: Some(self.inner.paths.private(attempt)),
+        })?;
+        let left_out = LeftOut::list(&snapshot.left_out);
+        let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
+        Ok(Taken { oid: snapshot.oid, head: worktree.head().ok(), left_out })
+    }
 }
 
-/// Takes a snapshot on the reference that an attempt's snapshots are chained on. Blocks.
-pub(crate) fn take(worktree: &Worktree, attempt: AttemptId, message: &str) -> forge_git::Result<Taken> {
-    let snapshot = worktree.snapshot(&SnapshotRequest {
-        reference: reference(attempt),
-        message: message.to_string(),
-        limits: Limits::default(),
-    })?;
-    let left_out: Vec<_> = snapshot
-        .left_out
-        .iter()
-        .map(|left| json!({"path": left.path.to_string_lossy(), "why": left.why.to_string()}))
-        .collect();
-    let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
-    Ok(Taken { oid: snapshot.oid, head: worktree.head().ok(), left_out })
+/// A file that is not in a snapshot, as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct LeftOut {
+    /// Its path as text.
+    path: String,
+    /// Why it is not there, in words.
+    why: String,
+    /// The bytes of a path that is not text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u8>>,
+}
+
+impl LeftOut {
+    fn list(left_out: &[forge_git::LeftOut]) -> Vec<LeftOut> {
+        let written = left_out.iter().map(|left| {
+            let bytes = left.path.as_os_str().as_bytes();
+            LeftOut {
+                path: left.path.to_string_lossy().into_owned(),
+                why: left.why.to_string(),
+                bytes: left.path.to_str().is_none().then(|| bytes.to_vec()),
+            }
+        });
+        written.collect()
+    }
 }
 
 /// The reference that an attempt's snapshots are chained on.

@@ -59,6 +59,17 @@ impl Drivers {
         self.needing(checkout, joined(paths), None)
     }
 
+    /// Finds which tracked files need a filter that only the repository's config defines.
+    pub(crate) fn among_tracked(&self, checkout: &Checkout) -> Result<Vec<PathBuf>> {
+        if self.local_filters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let list = checkout.refs("ls-files").args(["-z"]).run();
+        let act = || format!("list the files of {}", checkout.top.display());
+        let list = list.map_err(|failure| failure.during(act()))?;
+        Ok(self.needing(checkout, list, None)?.into_iter().map(|(path, _)| path).collect())
+    }
+
     fn needing(
         &self,
         checkout: &Checkout,

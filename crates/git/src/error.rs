@@ -85,6 +85,17 @@ pub enum Error {
     #[error("{} has an unresolved conflict, with {} paths in all", paths.first().map(|path| path.display().to_string()).unwrap_or_default(), paths.len())]
     Unmerged { paths: Vec<PathBuf> },
 
+    #[error("{path} is not inside the worktree, or leads into a repository's own directory")]
+    OutOfBounds { path: PathBuf },
+    #[error("{path} is in neither snapshot")]
+    NotInSnapshot { path: PathBuf },
+    #[error(
+        "{} would be overwritten, and no snapshot has it; move it away first ({} in all)",
+        paths.first().map(|path| path.display().to_string()).unwrap_or_default(),
+        paths.len()
+    )]
+    Unsaved { paths: Vec<PathBuf> },
+
     #[error("could not {act}")]
     Git { act: String, source: Failure },
     #[error("could not {act} {path}")]
@@ -136,6 +147,12 @@ fn named(files: &[String]) -> String {
         text.push_str(&format!(" and {} more", files.len() - NAMED));
     }
     text
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.during("read objects")
+    }
 }
 
 /// Gives an IO error the act and the path that it spoiled.

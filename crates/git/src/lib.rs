@@ -4,7 +4,9 @@
 //! a repository is treated as hostile, so nothing that its own config names is run, with one exception that its
 //! caller asks for: the person's hooks, in [`Worktree::commit_all`] and [`Repo::push`].
 
+mod aside;
 mod binary;
+mod blobs;
 mod branches;
 mod bring_back;
 mod call;
@@ -12,6 +14,7 @@ mod changes;
 mod checkout;
 mod commit;
 mod compare;
+mod converted;
 mod delete;
 mod diff;
 mod drivers;
@@ -24,21 +27,26 @@ mod limit;
 mod listing;
 mod merge;
 mod names;
+mod placing;
 mod private;
 mod push;
 mod queue;
 mod ready;
 mod rebase;
+mod rechain;
 mod redact;
 mod remotes;
 mod remove;
 mod replay;
 mod repo;
+mod reset;
+mod restore;
 mod scratch;
 mod snapshot;
 mod squash;
 mod standing;
 mod transport;
+mod tree_diff;
 mod watch;
 mod worktrees;
 
@@ -62,8 +70,10 @@ pub use redact::redact;
 pub use remotes::Remote;
 pub use replay::Replayed;
 pub use repo::Repo;
+pub use restore::{RestoreRequest, Restored};
 pub use snapshot::{LeftOut, Limits, Snapshot, SnapshotRequest, Why};
 pub use standing::{Operation, Standing};
 pub use transport::{Credential, Refusal};
+pub use tree_diff::Tally;
 pub use watch::{TreeWatch, TreeWatcher, Watched};
 pub use worktrees::{NewWorktree, WorktreeInfo};

@@ -17,18 +17,29 @@ use crate::drivers::joined;
 use crate::error::{Error, Failure, Result, io_error};
 use crate::scratch::Scratch;
 
-/// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command.
-const COPIED: &str =
-    r"^core\.(excludesfile|filemode|symlinks|ignorecase|precomposeunicode|trustctime|checkstat)$";
+/// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command. The last
+/// two are asked for and not copied: they say what git would do to line ends.
+const COPIED: &str = r"^core\.(excludesfile|filemode|symlinks|ignorecase|precomposeunicode|trustctime|checkstat|autocrlf|attributesfile)$";
 
 /// The HEAD of a git directory without commits.
-const UNBORN: &str = "ref: refs/heads/none\n";
+pub(crate) const UNBORN: &str = "ref: refs/heads/none\n";
 
 /// A private git directory for the length of one snapshot.
 pub(crate) struct Private<'a> {
     checkout: &'a Checkout,
     scratch: Scratch,
     settings: Vec<(String, OsString)>,
+    /// Settings of the checkout's that say how it converts files.
+    pub(crate) conversions: Vec<(String, OsString)>,
+}
+
+/// What one look at the index tells.
+#[derive(Debug, Default)]
+pub(crate) struct Indexed {
+    /// Submodules with files in them.
+    pub(crate) submodules: Vec<PathBuf>,
+    /// Files with attributes.
+    pub(crate) attributes: Vec<PathBuf>,
 }
 
 impl<'a> Private<'a> {
@@ -42,8 +53,10 @@ impl<'a> Private<'a> {
             Err(error) => return Err(io_error("read", &exclude)(error)),
         }
         copy_index(&checkout.git_dir, scratch.path())?;
-        let settings = copied_settings(checkout)?;
-        Ok(Private { checkout, scratch, settings })
+        let (conversions, settings) = copied_settings(checkout)?
+            .into_iter()
+            .partition(|(key, _)| matches!(key.as_str(), "core.autocrlf" | "core.attributesfile"));
+        Ok(Private { checkout, scratch, settings, conversions })
     }
 
     /// Finds what differs from the index, nested repositories apart.
@@ -51,11 +64,12 @@ impl<'a> Private<'a> {
         Changes::ask(self.call("status"), "--untracked-files=all").map_err(|failure| self.reading(failure))
     }
 
-    /// Finds submodules with files in them, and brings back into sight what flags in the index hide from `changes`.
-    pub(crate) fn unhide(&self) -> Result<Vec<PathBuf>> {
+    /// Finds what is special in the index, and brings back into sight what flags in it hide from `changes`.
+    pub(crate) fn unhide(&self) -> Result<Indexed> {
         let answer = self.call("ls-files").args(["--stage", "-v", "-z"]).run();
         let answer = answer.map_err(|failure| self.reading(failure))?;
         let mut submodules = BTreeSet::new();
+        let mut attributes = Vec::new();
         let mut hidden = Vec::new();
         for entry in answer.split(|byte| *byte == 0) {
             // `H 100644 <oid> 0<tab>path`; a small letter means assume-unchanged, S skip-worktree.
@@ -63,6 +77,9 @@ impl<'a> Private<'a> {
                 continue;
             };
             let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
+            if entry.ends_with(b".gitattributes") {
+                attributes.push(path.clone());
+            }
             if entry[2..].starts_with(b"160000") {
                 if fs::symlink_metadata(self.checkout.top.join(&path).join(".git")).is_ok() {
                     submodules.insert(path);
@@ -79,7 +96,7 @@ impl<'a> Private<'a> {
                 call.run().map_err(|failure| self.reading(failure))?;
             }
         }
-        Ok(submodules.into_iter().collect())
+        Ok(Indexed { submodules: submodules.into_iter().collect(), attributes })
     }
 
     /// Lists the files of a nested repository, and of those inside it, relative to the checkout.
@@ -119,19 +136,45 @@ impl<'a> Private<'a> {
 
     /// Puts files into the private index as they are now. Returns those that git could not take, and why.
     pub(crate) fn add(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
+        self.add_to(paths, &|call| call)
+    }
+
+    /// Puts files into the private index as they are now, although git takes them for unchanged.
+    pub(crate) fn add_afresh(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
+        if !paths.is_empty() {
+            let call = self.call("update-index").args(["--force-remove", "-z", "--stdin"]);
+            call.input(joined(paths)).run().map_err(|failure| self.reading(failure))?;
+        }
+        self.add(paths)
+    }
+
+    /// Writes files as a tree into the object store at `objects`, and nothing of them anywhere else.
+    pub(crate) fn write_aside(
+        &self,
+        paths: &[PathBuf],
+        objects: &Path,
+    ) -> Result<(String, Vec<(PathBuf, String)>)> {
+        let index = self.scratch.path().join("index-aside");
+        let aside = |call: Call| call.env("GIT_OBJECT_DIRECTORY", objects).env("GIT_INDEX_FILE", &index);
+        let refused = self.add_to(paths, &aside)?;
+        let tree = aside(self.call("write-tree")).run().map(line);
+        Ok((tree.map_err(|failure| self.reading(failure))?, refused))
+    }
+
+    fn add_to(&self, paths: &[PathBuf], to: &dyn Fn(Call) -> Call) -> Result<Vec<(PathBuf, String)>> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let call = self.call("update-index").args(["--add", "--remove", "--replace", "-z", "--stdin"]);
-        match call.input(joined(paths)).run() {
+        match to(call).input(joined(paths)).run() {
             Ok(_) => Ok(Vec::new()),
             Err(failure @ (Failure::Start { .. } | Failure::Answer { .. })) => Err(self.reading(failure)),
             Err(failure) if paths.len() == 1 => Ok(vec![(paths[0].clone(), failure.stderr().to_string())]),
             // One bad path makes git refuse them all and write nothing, so look for it by halves.
             Err(_) => {
                 let (left, right) = paths.split_at(paths.len() / 2);
-                let mut refused = self.add(left)?;
-                refused.extend(self.add(right)?);
+                let mut refused = self.add_to(left, to)?;
+                refused.extend(self.add_to(right, to)?);
                 Ok(refused)
             }
         }
@@ -147,7 +190,7 @@ impl<'a> Private<'a> {
         call.run().map(line).map_err(|failure| self.reading(failure))
     }
 
-    fn call(&self, verb: &'static str) -> Call {
+    pub(crate) fn call(&self, verb: &'static str) -> Call {
         self.over(self.scratch.path(), &self.checkout.top, verb)
     }
 
@@ -177,20 +220,28 @@ impl<'a> Private<'a> {
 
 /// Makes the least that git takes for a git directory.
 fn make_git_dir(parent: &Path, format: ObjectFormat, head: &str) -> Result<Scratch> {
+    let scratch = Scratch::make(parent)?;
+    write_git_dir(scratch.path(), format, head)?;
+    Ok(scratch)
+}
+
+/// Writes the least that git takes for a git directory into an empty one.
+pub(crate) fn write_git_dir(directory: &Path, format: ObjectFormat, head: &str) -> Result<()> {
     let config = match format {
         ObjectFormat::Sha1 => "[core]\n\trepositoryformatversion = 0\n",
         ObjectFormat::Sha256 => {
             "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
         }
     };
-    let scratch = Scratch::make(parent)?;
-    scratch.write("config", config)?;
-    scratch.write("HEAD", head)?;
-    for name in ["objects", "refs"] {
-        let path = scratch.path().join(name);
-        fs::create_dir(&path).map_err(io_error("make", &path))?;
+    for (name, content) in [("config", config), ("HEAD", head)] {
+        let path = directory.join(name);
+        fs::write(&path, content).map_err(io_error("write", &path))?;
     }
-    Ok(scratch)
+    for name in ["objects", "refs"] {
+        let path = directory.join(name);
+        fs::create_dir_all(&path).map_err(io_error("make", &path))?;
+    }
+    Ok(())
 }
 
 /// Copies the index and its time: git takes a file for unchanged only if it is older than the index, so a copy that

@@ -1,14 +1,18 @@
 //! Snapshots: every tracked and untracked file of a checkout as a commit, without touching the checkout.
 //!
-//! Bytes are saved as they lie on disk; no filter runs and no line end is changed. What could not be saved is
-//! named, in the result and in the commit's message. Ignored files are not saved.
+//! Bytes are saved as they lie on disk; no filter runs and no line end is changed. Only a file that a filter of the
+//! person's made of a committed blob is saved as that blob. What could not be saved is named, in the result and in the
+//! commit's message. Files that a filter of the repository's own config keeps secret go into a private store, or are
+//! left out without one. Ignored files are not saved.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::aside::{self, Aside};
 use crate::call::line;
 use crate::checkout::{Checkout, Worktree};
+use crate::converted::converted;
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::names::{check_own_reference, is_oid};
@@ -18,6 +22,9 @@ use crate::repo::Repo;
 const NAME: &str = "Forge";
 const EMAIL: &str = "forge@localhost";
 
+/// How often the reference may have moved under us before that is an error.
+const TRIES: u32 = 5;
+
 /// A snapshot to be taken.
 #[derive(Debug, Clone)]
 pub struct SnapshotRequest {
@@ -26,6 +33,8 @@ pub struct SnapshotRequest {
     /// The message of the commit.
     pub message: String,
     pub limits: Limits,
+    /// Where files go that must not reach the repository's object store; made when the first such file is met.
+    pub private: Option<PathBuf>,
 }
 
 /// How much a snapshot may take up.
@@ -95,29 +104,55 @@ impl Repo {
 
 fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     check_own_reference(&request.reference)?;
-    let before = Before::read(checkout, &request.reference)?;
+    let mut before = Before::read(checkout, &request.reference)?;
     let private = Private::make(checkout, before.head.as_deref())?;
-    let (paths, mut left_out) = choose(checkout, &private, &request.limits)?;
-    let refused = private.add(&paths)?;
+    let Chosen { paths, converted, secret, mut left_out } = choose(checkout, &private, request)?;
+    let mut refused = private.add(&paths)?;
+    refused.extend(private.add_afresh(&converted)?);
+    let mut kept = None;
+    if let Some(directory) = request.private.as_deref().filter(|_| !secret.is_empty()) {
+        let store = Aside::make(checkout, directory)?;
+        let (tree, not_taken) = store.write(&private, &secret)?;
+        refused.extend(not_taken);
+        kept = Some((store, tree));
+    }
     left_out.extend(refused.into_iter().map(|(path, stderr)| LeftOut { path, why: Why::Refused { stderr } }));
     left_out.sort_by(|a, b| a.path.cmp(&b.path));
     let tree = private.write_tree()?;
-    match before.last {
-        Some(last) if last.tree == tree && (before.head.is_none() || last.head == before.head) => {
-            Ok(Snapshot { oid: last.oid, parent: last.parent, left_out, unchanged: true })
-        }
-        last => {
-            let parent = last.map(|last| last.oid);
-            let parents = [parent.as_deref(), before.head.as_deref()];
-            let oid = commit_tree(checkout, &tree, parents, &message(&request.message, &left_out))?;
-            let absent = "0".repeat(oid.len());
-            let call =
-                checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
-            let written = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run();
-            written.map_err(|failure| failure.during(format!("write {}", request.reference)))?;
-            Ok(Snapshot { oid, parent, left_out, unchanged: false })
+    if let Some(last) = &before.last
+        && last.tree == tree
+        && (before.head.is_none() || last.head == before.head)
+    {
+        let kept_last = match &request.private {
+            Some(directory) => aside::tree_of(checkout, directory, &last.oid)?,
+            None => None,
+        };
+        if kept_last.as_ref() == kept.as_ref().map(|(_, tree)| tree) {
+            let (oid, parent) = (last.oid.clone(), last.parent.clone());
+            return Ok(Snapshot { oid, parent, left_out, unchanged: true });
         }
     }
+    let mut message = message(&request.message, &left_out);
+    if let Some((store, tree)) = &kept {
+        message.push('\n');
+        message.push_str(&aside::mention(&store.name(tree)?));
+    }
+    for tries in 1.. {
+        let parent = before.last.map(|last| last.oid);
+        let oid = commit_tree(checkout, &tree, [parent.as_deref(), before.head.as_deref()], &message)?;
+        let absent = "0".repeat(oid.len());
+        let call = checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
+        let Err(failure) = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run() else {
+            return Ok(Snapshot { oid, parent, left_out, unchanged: false });
+        };
+        // Somebody else may have added to the chain, or made it shorter, since it was read.
+        before = Before::read(checkout, &request.reference)?;
+        let moved = before.last.as_ref().map(|last| &last.oid) != parent.as_ref();
+        if !moved || tries >= TRIES {
+            return Err(failure.during(format!("write {}", request.reference)));
+        }
+    }
+    unreachable!("the loop above ends by returning")
 }
 
 /// What was there before the snapshot.
@@ -158,26 +193,63 @@ impl Before {
     }
 }
 
+/// What goes into a snapshot, and what does not.
+#[derive(Debug, Default)]
+struct Chosen {
+    /// Everything that differs from the index.
+    paths: Vec<PathBuf>,
+    /// Files that do not differ by what git says, and do by their bytes.
+    converted: Vec<PathBuf>,
+    /// What goes into the private store.
+    secret: Vec<PathBuf>,
+    left_out: Vec<LeftOut>,
+}
+
 /// Chooses what goes in: everything that differs from the index and may be saved.
-fn choose(
-    checkout: &Checkout,
-    private: &Private<'_>,
-    limits: &Limits,
-) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
-    let submodules = private.unhide()?;
+fn choose(checkout: &Checkout, private: &Private<'_>, request: &SnapshotRequest) -> Result<Chosen> {
+    let mut chosen = Chosen::default();
+    let indexed = private.unhide()?;
     let changes = private.changes()?;
     let mut paths = changes.unstaged;
-    paths.retain(|path| !submodules.contains(path));
-    for nested in submodules.iter().chain(&changes.nested) {
+    paths.retain(|path| !indexed.submodules.contains(path));
+    for nested in indexed.submodules.iter().chain(&changes.nested) {
         paths.extend(private.nested_files(nested)?);
     }
-    let secret = Drivers::of(checkout)?.among(checkout, &paths)?;
-    let mut left_out: Vec<LeftOut> =
-        secret.into_iter().map(|(path, driver)| LeftOut { path, why: Why::LocalFilter { driver } }).collect();
-    paths.retain(|path| left_out.iter().all(|left| left.path != *path));
+    let mut converted = converted(checkout, private, &indexed, &paths)?;
+    let drivers = Drivers::of(checkout)?;
+    let secret = drivers.among(checkout, &paths)?;
+    paths.retain(|path| secret.iter().all(|(other, _)| other != path));
+    if request.private.is_some() {
+        chosen.secret = secret.into_iter().map(|(path, _)| path).collect();
+        // One that did not change is kept too: nothing but its filter could make it again.
+        chosen.secret.extend(drivers.among_tracked(checkout)?);
+        chosen.secret.sort();
+        chosen.secret.dedup();
+    } else {
+        let left =
+            secret.into_iter().map(|(path, driver)| LeftOut { path, why: Why::LocalFilter { driver } });
+        chosen.left_out.extend(left);
+    }
+    converted.retain(|path| !chosen.secret.contains(path));
 
-    let mut chosen = Vec::new();
-    let mut files = Vec::new();
+    let mut room = request.limits.total_bytes;
+    let mut within = |paths: Vec<PathBuf>| fitting(checkout, &request.limits, &mut room, paths);
+    let (paths, left_out) = within(paths);
+    let (secret, secret_left_out) = within(std::mem::take(&mut chosen.secret));
+    chosen.left_out.extend(left_out.into_iter().chain(secret_left_out));
+    // What of these does not fit keeps the blob that it has, which git can check out.
+    (chosen.converted, _) = within(converted);
+    Ok(Chosen { paths, secret, ..chosen })
+}
+
+/// Parts what may be saved from what may not. When it is too much together, the largest are left out.
+fn fitting(
+    checkout: &Checkout,
+    limits: &Limits,
+    room: &mut u64,
+    paths: Vec<PathBuf>,
+) -> (Vec<PathBuf>, Vec<LeftOut>) {
+    let (mut chosen, mut left_out, mut files) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         let full = checkout.top.join(&path);
         let Ok(kind) = fs::symlink_metadata(&full) else {
@@ -200,16 +272,16 @@ fn choose(
         left_out.push(LeftOut { path, why });
     }
     files.sort();
-    let mut total = 0;
     for (bytes, path) in files {
-        total += bytes;
-        if total <= limits.total_bytes {
-            chosen.push(path);
-        } else {
-            left_out.push(LeftOut { path, why: Why::NoRoom { bytes } });
+        match room.checked_sub(bytes) {
+            Some(rest) => {
+                *room = rest;
+                chosen.push(path);
+            }
+            None => left_out.push(LeftOut { path, why: Why::NoRoom { bytes } }),
         }
     }
-    Ok((chosen, left_out))
+    (chosen, left_out)
 }
 
 fn message(text: &str, left_out: &[LeftOut]) -> String {

@@ -6,6 +6,7 @@ mod world;
 
 mod branches;
 mod bringing_back;
+mod chains;
 mod commits;
 mod diffs;
 mod hostile;
@@ -15,6 +16,7 @@ mod opening;
 mod ready;
 mod remotes;
 mod removal;
+mod restoring;
 mod smart_http;
 mod snapshots;
 mod watching;

@@ -131,6 +131,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         reference: "refs/forge/snapshots/x".into(),
         message: "a snapshot".into(),
         limits: Limits::default(),
+        private: None,
     }
 }
 

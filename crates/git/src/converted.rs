@@ -1,0 +1,135 @@
+//! Files that git takes for unchanged although the bytes on disk are not those of their blob: line ends, `$Id$`,
+//! encodings.
+//!
+//! Git can write such a file again, but not always as it was: a file with CRLF that was added under `text=auto` comes
+//! back with LF. So a snapshot takes their bytes from the disk. A filter's output is not taken: it belongs to the
+//! person's own program, and may be gigabytes that only the program needs to store.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::checkout::Checkout;
+use crate::drivers::joined;
+use crate::error::{Failure, Result};
+use crate::private::{Indexed, Private};
+
+/// Attributes by which git itself changes the bytes of a file.
+const CONVERTING: [&str; 5] = ["text", "eol", "crlf", "ident", "working-tree-encoding"];
+
+/// Finds the tracked files outside `changed` whose bytes are not those of their blob.
+pub(crate) fn converted(
+    checkout: &Checkout,
+    private: &Private<'_>,
+    indexed: &Indexed,
+    changed: &[PathBuf],
+) -> Result<Vec<PathBuf>> {
+    if !may_convert(checkout, private, indexed, changed) {
+        return Ok(Vec::new());
+    }
+    let format = "--format=%(objectmode) %(objectname) %(objectsize) %(path)";
+    // In a sparse partial clone there are entries without an object. They are not on disk either; the others keep
+    // the blob that they have.
+    let Ok(answer) = private.call("ls-files").args(["-z", format]).run() else { return Ok(Vec::new()) };
+    let changed: HashSet<&Path> = changed.iter().map(PathBuf::as_path).collect();
+    let mut differing = Vec::new();
+    for entry in answer.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"100")) {
+        let mut fields = entry.splitn(4, |byte| *byte == b' ');
+        let (Some(size), Some(path)) = (fields.nth(2), fields.next()) else { continue };
+        let size = std::str::from_utf8(size).ok().and_then(|size| size.parse::<u64>().ok());
+        let path = Path::new(OsStr::from_bytes(path));
+        if changed.contains(path) {
+            continue;
+        }
+        // Git changes nothing without changing the size.
+        if fs::symlink_metadata(checkout.top.join(path))
+            .is_ok_and(|kind| kind.is_file() && Some(kind.len()) != size)
+        {
+            differing.push(path.to_path_buf());
+        }
+    }
+    without_committed_filters(checkout, private, differing)
+}
+
+/// Leaves out what a filter made of a committed blob: the filter can make it again.
+fn without_committed_filters(
+    checkout: &Checkout,
+    private: &Private<'_>,
+    mut paths: Vec<PathBuf>,
+) -> Result<Vec<PathBuf>> {
+    let filtered: HashSet<PathBuf> = filtered(checkout, &paths, None)?.into_iter().collect();
+    if filtered.is_empty() {
+        return Ok(paths);
+    }
+    let staged = private.call("diff-index").args(["--cached", "-z", "--name-only", "HEAD"]).run();
+    // Without a commit nothing is committed.
+    let Ok(staged) = staged else { return Ok(paths) };
+    let staged: HashSet<&[u8]> = staged.split(|byte| *byte == 0).collect();
+    paths.retain(|path| !filtered.contains(path) || staged.contains(path.as_os_str().as_bytes()));
+    Ok(paths)
+}
+
+/// Finds which of these paths have a filter, by the attributes on disk or those of a commit.
+pub(crate) fn filtered(checkout: &Checkout, paths: &[PathBuf], source: Option<&str>) -> Result<Vec<PathBuf>> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut call = checkout.files("check-attr").args(["-z", "--stdin"]);
+    if let Some(source) = source {
+        call = call.arg(format!("--source={source}"));
+    }
+    let act = || format!("read the attributes of {}", checkout.top.display());
+    let answer = call.arg("filter").input(joined(paths)).run().map_err(|failure| failure.during(act()))?;
+    let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
+    if fields.len() % 3 != 1 {
+        return Err(Failure::answer("check-attr", &String::from_utf8_lossy(&answer)).during(act()));
+    }
+    let entries = fields.chunks_exact(3).filter(|entry| !matches!(entry[2], b"unspecified" | b"unset"));
+    Ok(entries.map(|entry| PathBuf::from(OsStr::from_bytes(entry[0]))).collect())
+}
+
+/// Says whether anything tells git to convert files: usually nothing does, and then nothing is looked at.
+fn may_convert(checkout: &Checkout, private: &Private<'_>, indexed: &Indexed, changed: &[PathBuf]) -> bool {
+    let setting = |name: &str| private.conversions.iter().rev().find(|(key, _)| key == name);
+    if setting("core.autocrlf").is_some_and(|(_, value)| value != "false") {
+        return true;
+    }
+    // Attributes that are changing may have been others when a file was added.
+    if changed.iter().any(|path| path.file_name() == Some(OsStr::new(".gitattributes"))) {
+        return true;
+    }
+    let variable = |name: &str| {
+        let found = checkout.git.environment().iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| PathBuf::from(value))
+    };
+    let persons = match setting("core.attributesfile") {
+        Some((_, path)) => Some(PathBuf::from(path)),
+        None => variable("XDG_CONFIG_HOME")
+            .or_else(|| variable("HOME").map(|home| home.join(".config")))
+            .map(|config| config.join("git/attributes")),
+    };
+    let mut files: Vec<PathBuf> = indexed.attributes.iter().map(|path| checkout.top.join(path)).collect();
+    files.extend([checkout.common_dir.join("info/attributes"), "/etc/gitattributes".into()]);
+    files.extend(persons);
+    files.iter().any(|file| fs::read(file).is_ok_and(|text| names_conversion(&text)))
+}
+
+fn names_conversion(attributes: &[u8]) -> bool {
+    attributes.split(u8::is_ascii_whitespace).any(|word| {
+        let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
+        CONVERTING.iter().any(|known| known.as_bytes() == name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_that_turn_conversion_off_convert_nothing() {
+        assert!(names_conversion(b"* text=auto\n") && names_conversion(b"*.bat eol=crlf\n*.c ident"));
+        assert!(!names_conversion(b"*.psd filter=lfs diff=lfs merge=lfs -text\n# eols\n"));
+    }
+}
