@@ -140,6 +140,10 @@ export type Config = {
   telemetry_acknowledged: boolean;
   theme: "LIGHT" | "DARK" | "SYSTEM";
   workspace_dir: string | null;
+  worktrees: {
+    expire_after_hours: number | null;
+    tidy_after_hours: number | null;
+  };
 };
 
 export type ConfigChange = Record<string, unknown>;

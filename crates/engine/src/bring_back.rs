@@ -14,6 +14,9 @@ impl Engine {
     /// that moved.
     pub(crate) async fn ensure_worktree(&self, id: AttemptId) -> Result<PathBuf> {
         let AttemptView { attempt, .. } = self.attempt(id).await?;
+        if attempt.in_place {
+            return Ok(attempt.worktree);
+        }
         if attempt.state == AttemptState::Queued {
             return Err(Error::conflict(format!("attempt {id} has no worktree yet: it waits for its turn")));
         }
@@ -24,7 +27,8 @@ impl Engine {
         let is_there =
             blocking(move || engine.repo(&repository).map(|repo| repo.worktree(&worktree).is_ok()));
         let in_trash = self.worktree_in_trash(id, &attempt.worktree);
-        if is_there.await?? && in_trash.is_none() && !attempt.worktree_deleted {
+        let aside = Some(self.ignored_in_trash(id)).filter(|place| place.is_dir());
+        if is_there.await?? && in_trash.is_none() && aside.is_none() && !attempt.worktree_deleted {
             return Ok(attempt.worktree);
         }
         self.check_room(&attempt.worktree)?;
@@ -37,8 +41,14 @@ impl Engine {
             trash: in_trash,
         };
         let engine = self.clone();
-        let returned =
-            blocking(move || -> Result<_> { Ok(engine.repo(&project.path)?.bring_worktree_back(&wanted)?) });
+        let returned = blocking(move || -> Result<_> {
+            let repo = engine.repo(&project.path)?;
+            let returned = repo.bring_worktree_back(&wanted)?;
+            if let Some(aside) = aside {
+                repo.worktree(&wanted.path)?.move_back(&aside)?;
+            }
+            Ok(returned)
+        });
         let returned = returned.await??;
         let is_new = returned == Returned::Branch;
         let written = self.inner.store.write(move |tx| {

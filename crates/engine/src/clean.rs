@@ -1,9 +1,8 @@
-//! Forgetting what has had its time: old keys, old events, old trash.
+//! Forgetting what has had its time: old keys, old events, and which trash is old.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::background::blocking;
 use crate::once::forget_before;
 use crate::store::{calls, events, notices};
 use crate::{Engine, Result};
@@ -45,25 +44,22 @@ impl Engine {
         });
         cleaned.await?;
         self.clean_images().await?;
-        let trash = self.inner.paths.trash();
-        blocking(move || purge(&trash, SystemTime::now())).await
+        Ok(())
     }
 }
 
-/// Removes what has been in the trash for its time. Everything in there was renamed into it by Forge.
-fn purge(trash: &Path, now: SystemTime) {
-    let Ok(entries) = std::fs::read_dir(trash) else { return };
-    for entry in entries.flatten() {
+/// Finds what has been in the trash for its time. Everything in there was renamed into it by Forge. Blocks.
+pub(crate) fn expired(trash: &Path, now: SystemTime) -> Vec<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let entries = std::fs::read_dir(trash).into_iter().flatten().flatten();
+    let old = entries.filter(|entry| {
         // A rename keeps the old times of a file but sets the change time, so that is the age in the trash.
-        let old = entry.metadata().is_ok_and(|meta| {
-            use std::os::unix::fs::MetadataExt;
+        entry.metadata().is_ok_and(|meta| {
             let moved = SystemTime::UNIX_EPOCH + Duration::from_secs(meta.ctime().unsigned_abs());
             now.duration_since(moved).is_ok_and(|age| age > TRASH)
-        });
-        if old && let Err(error) = std::fs::remove_dir_all(entry.path()) {
-            tracing::warn!("could not purge {}: {error}", entry.path().display());
-        }
-    }
+        })
+    });
+    old.map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]
@@ -74,9 +70,8 @@ mod tests {
     fn the_trash_keeps_things_for_a_week() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("worktree")).unwrap();
-        purge(dir.path(), SystemTime::now());
-        assert!(dir.path().join("worktree").exists());
-        purge(dir.path(), SystemTime::now() + TRASH + Duration::from_secs(60));
-        assert!(!dir.path().join("worktree").exists());
+        assert_eq!(expired(dir.path(), SystemTime::now()), Vec::<PathBuf>::new());
+        let later = SystemTime::now() + TRASH + Duration::from_secs(60);
+        assert_eq!(expired(dir.path(), later), [dir.path().join("worktree")]);
     }
 }

@@ -40,6 +40,7 @@ const KEYS: Keys = &[
     ("language", Rule::OneOf(&["BROWSER", "EN", "JA", "ES", "KO"])),
     ("git_branch_prefix", Rule::Text),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
+    ("worktrees", Rule::Section(WORKTREES)),
 ];
 
 const NOTIFICATIONS: Keys =
@@ -59,6 +60,9 @@ const GITHUB: Keys = &[
     ("primary_email", Rule::MaybeText),
     ("default_pr_base", Rule::MaybeText),
 ];
+
+/// How long the worktrees of attempts are kept; null means for ever.
+const WORKTREES: Keys = &[("expire_after_hours", Rule::MaybeCount), ("tidy_after_hours", Rule::MaybeCount)];
 
 /// Describes the settings as they are shown, as a JSON Schema.
 pub fn config_schema() -> Value {
@@ -182,6 +186,7 @@ fn defaults() -> Map<String, Value> {
         "language": "BROWSER",
         "git_branch_prefix": "forge",
         "showcases": {"seen_features": []},
+        "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
     });
     match defaults {
         Value::Object(map) => map,

@@ -19,6 +19,7 @@ mod events;
 mod finish;
 mod fold;
 mod follow_up;
+mod gc;
 mod genie_files;
 mod github;
 mod image_kind;
@@ -30,12 +31,14 @@ mod intent;
 mod keep;
 mod kept_tasks;
 mod launch;
+mod lifetime;
 mod logs;
 mod loose;
 mod maps;
 mod mcp_servers;
 mod moves;
 mod notices;
+mod occupants;
 mod omni;
 mod once;
 mod open;
@@ -58,6 +61,7 @@ mod standing_agents;
 mod start;
 mod stop;
 mod store;
+mod strays;
 mod surroundings;
 mod tags;
 mod tasks;
@@ -83,6 +87,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
 pub use forge_hosts::Instance;
+pub use gc::{Cleaned, Left, Swept, What};
 pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
 pub use images::{LARGEST_IMAGE, NewImage};
 pub use in_place::refuse_in_place;
@@ -152,7 +157,11 @@ struct Inner {
     files: Mutex<()>,
     /// Held while a picture and its row come or go together.
     images: tokio::sync::Mutex<()>,
-    /// Held while a worktree is brought back.
+    /// Unknown worktrees are cleaned up, and not only told.
+    clean_strays: bool,
+    /// Held while worktrees are cleaned up.
+    sweeping: tokio::sync::Mutex<()>,
+    /// Held while a worktree is brought back, or goes.
     returning: tokio::sync::Mutex<()>,
     /// What was touched last in the projects that were searched.
     histories: search::Histories,

@@ -42,6 +42,8 @@ pub struct Options {
     pub user_home: Option<PathBuf>,
     /// Where an agent keeps its settings when the person has moved them, by the agent's name.
     pub agent_dirs: BTreeMap<&'static str, PathBuf>,
+    /// Worktrees in the root that belong to no attempt are cleaned up, and not only told.
+    pub clean_strays: bool,
 }
 
 /// What agents find in their environment besides what the server has: a variable for each attempt's own token,
@@ -117,6 +119,8 @@ impl Engine {
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
+                clean_strays: options.clean_strays,
+                sweeping: Default::default(),
                 returning: Default::default(),
                 histories: Default::default(),
                 _lock: lock,
@@ -127,6 +131,7 @@ impl Engine {
         // The copy is made ahead of the first start; a failure is told to whoever starts something.
         tokio::spawn(async move { warm.shim().await.map(drop) });
         engine.keep_clean();
+        engine.keep_sweeping();
         engine.keep_sending();
         Ok(engine)
     }

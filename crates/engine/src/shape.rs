@@ -17,6 +17,8 @@ pub(crate) enum Rule {
     MaybeText,
     /// A text that is never shown again.
     MaybeSecret,
+    /// A whole number that is not negative.
+    MaybeCount,
     Texts,
     OneOf(&'static [&'static str]),
     MaybeOneOf(&'static [&'static str]),
@@ -62,6 +64,7 @@ fn described(rule: Rule) -> Value {
         Rule::MaybeFlag => json!({ "type": ["boolean", "null"] }),
         Rule::Text => json!({ "type": "string" }),
         Rule::MaybeText | Rule::MaybeSecret => json!({ "type": ["string", "null"] }),
+        Rule::MaybeCount => json!({ "type": ["integer", "null"], "minimum": 0 }),
         Rule::Texts => texts,
         Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
         Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
@@ -98,6 +101,9 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         Rule::MaybeFlag => (value.is_boolean() || value.is_null(), "true, false or null"),
         Rule::Text => (value.is_string(), "a text"),
         Rule::MaybeText | Rule::MaybeSecret => (value.is_string() || value.is_null(), "a text or null"),
+        Rule::MaybeCount => {
+            (value.is_u64() || value.is_null(), "a whole number that is not negative, or null")
+        }
         Rule::Texts => (texts(value), "a list of texts"),
         Rule::OneOf(names) => {
             let right = value.as_str().is_some_and(|name| names.contains(&name));

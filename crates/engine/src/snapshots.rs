@@ -11,6 +11,9 @@ use crate::background::blocking;
 use crate::store::snapshots::{self, Taken};
 use crate::{AttemptView, Engine, Result};
 
+/// Why a snapshot was taken that differs from the last turn's without a run in between.
+pub(crate) const TOUCHED: &str = "somebody worked in it since its last turn";
+
 impl Engine {
     /// Snapshots the files of an attempt and keeps the record of it. A worktree that is gone already has nothing
     /// to lose.

@@ -127,7 +127,12 @@ impl Engine {
             Ok(())
         });
         written.await?;
-        self.task(id).await
+        let view = self.task(id).await?;
+        if view.task.status == TaskStatus::Archived {
+            let engine = self.clone();
+            tokio::spawn(async move { engine.sweep_aside().await });
+        }
+        Ok(view)
     }
 
     async fn check_parent(&self, parent: Option<AttemptId>) -> Result<()> {

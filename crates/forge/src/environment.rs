@@ -25,6 +25,8 @@ pub(crate) const PUBLIC_BASE_URL: &str = "PUBLIC_BASE_URL";
 pub(crate) const CI: &str = "CI";
 /// When set, `forge serve` opens no browser.
 pub(crate) const DISABLE_BROWSER_OPEN: &str = "DISABLE_BROWSER_OPEN";
+/// When set, worktrees that belong to no attempt are told and never cleaned up.
+pub(crate) const DISABLE_WORKTREE_ORPHAN_CLEANUP: &str = "DISABLE_WORKTREE_ORPHAN_CLEANUP";
 /// The X display; `forge serve` opens a browser only where there is a display.
 pub(crate) const DISPLAY: &str = "DISPLAY";
 /// The Wayland display; `forge serve` opens a browser only where there is a display.

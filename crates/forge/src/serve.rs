@@ -141,6 +141,7 @@ async fn open(plan: &Plan) -> Result<Engine> {
         github: github()?,
         user_home: environment::path(environment::HOME),
         agent_dirs: agent_dirs(),
+        clean_strays: !environment::is_present(environment::DISABLE_WORKTREE_ORPHAN_CLEANUP),
     };
     Engine::open(options).await.map_err(|error| match error.kind() {
         ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),

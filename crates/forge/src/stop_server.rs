@@ -120,6 +120,7 @@ fn stop_without_server(home: &Path) -> Result<usize> {
         github: GitHubOptions::default(),
         user_home: None,
         agent_dirs: Default::default(),
+        clean_strays: false,
     };
     let stopped = runtime.block_on(async { Engine::open(options).await?.stop_all().await });
     runtime.shutdown_timeout(Duration::from_secs(1));

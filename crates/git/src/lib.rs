@@ -45,6 +45,7 @@ mod scratch;
 mod snapshot;
 mod squash;
 mod standing;
+mod tidy;
 mod transport;
 mod tree_diff;
 mod watch;

@@ -1,11 +1,34 @@
 //! What the store knows of the worktrees of attempts: which there are, which may go, which came back.
 
-use forge_model::{AttemptId, Time};
+use std::path::PathBuf;
 
-use super::conn::{Conn, Error, args};
+use forge_model::{AttemptId, TaskStatus, Time};
+
+use super::conn::{Conn, Error, Row, args};
 use super::statements;
 
 statements! {
+    // At rest is an attempt that nothing is under way for: no process, no start, no git work of several steps.
+    AT_REST = "select a.id, p.path, a.worktree, a.branch, a.target_branch, t.status, a.tidied_at, t.updated_at,
+            a.updated_at,
+            (select max(r.completed_at) from runs r where r.attempt_id = a.id),
+            (select max(s.created_at) from snapshots s where s.attempt_id = a.id and s.why <> $1)
+        from attempts a join projects p on p.id = a.project_id left join tasks t on t.id = a.task_id
+        where a.state in ('finished', 'failed', 'stopped') and a.worktree_deleted = 0 and a.in_place = 0
+            and not exists (select 1 from runs r where r.attempt_id = a.id and r.state in ('pending', 'running'))
+            and not exists (select 1 from starts s where s.attempt_id = a.id)
+            and not exists (select 1 from acts c where c.attempt_id = a.id)
+        order by a.created_at, a.id";
+    HALF_REMOVED = "select a.id, p.path, a.worktree, a.branch, a.target_branch, null, null, null, a.updated_at, null, null
+        from attempts a join projects p on p.id = a.project_id
+        where a.worktree_deleted = 1 and a.in_place = 0 order by a.created_at, a.id";
+    IS_AT_REST = "select exists (select 1 from attempts a
+        where a.id = $1 and a.state in ('finished', 'failed', 'stopped') and a.in_place = 0
+            and not exists (select 1 from runs r where r.attempt_id = a.id and r.state in ('pending', 'running'))
+            and not exists (select 1 from starts s where s.attempt_id = a.id)
+            and not exists (select 1 from acts c where c.attempt_id = a.id))";
+    DELETED = "update attempts set worktree_deleted = 1, updated_at = $2 where id = $1 and worktree_deleted = 0";
+    TIDIED = "update attempts set tidied_at = $2 where id = $1";
     BACK = "update attempts set worktree_deleted = 0, tidied_at = null, updated_at = $2 where id = $1";
     SET_UP_AGAIN = "update attempts set setup_completed_at = null where id = $1";
     TIP = "select coalesce(
@@ -14,6 +37,54 @@ statements! {
             (select r.after_head from runs r where r.attempt_id = $1 and r.after_head is not null
                 order by r.started_at desc, r.id desc limit 1),
             (select a.base_commit from attempts a where a.id = $1))";
+    KNOWN = "select worktree from attempts where worktree_deleted = 0
+        union select worktree from removed where worktree is not null
+        union select path from ready_worktrees";
+}
+
+/// Why the snapshot before a clean-up was taken: such a one is no sign of somebody's work.
+pub(crate) const BEFORE_CLEANING: &str = "before its worktree was cleaned up";
+
+/// An attempt at rest whose worktree is there.
+#[derive(Debug, Clone)]
+pub(crate) struct Lodging {
+    pub(crate) attempt: AttemptId,
+    pub(crate) repository: PathBuf,
+    pub(crate) worktree: PathBuf,
+    pub(crate) branch: String,
+    pub(crate) target_branch: String,
+    /// None for an attempt without a task.
+    pub(crate) status: Option<TaskStatus>,
+    pub(crate) is_tidied: bool,
+    /// When its task last changed.
+    pub(crate) task_changed: Option<Time>,
+    /// When something last happened to the attempt, its runs or its files.
+    pub(crate) active: Time,
+}
+
+/// Returns the attempts at rest whose worktrees are there, oldest first.
+pub(crate) fn at_rest(conn: &Conn) -> Result<Vec<Lodging>, Error> {
+    conn.query(AT_REST, args![BEFORE_CLEANING])?.iter().map(lodging).collect()
+}
+
+/// Returns the attempts whose worktrees are said to be in the trash, which a crash may have kept from being true.
+pub(crate) fn half_removed(conn: &Conn) -> Result<Vec<Lodging>, Error> {
+    conn.query(HALF_REMOVED, &[])?.iter().map(lodging).collect()
+}
+
+/// Says whether nothing is under way for an attempt.
+pub(crate) fn is_at_rest(conn: &Conn, id: AttemptId) -> Result<bool, Error> {
+    conn.query(IS_AT_REST, args![id])?[0].flag(0)
+}
+
+/// Records that a worktree lies in the trash; says whether it was there before.
+pub(crate) fn deleted(conn: &Conn, id: AttemptId, now: Time) -> Result<bool, Error> {
+    Ok(conn.execute(DELETED, args![id, now])? == 1)
+}
+
+/// Records that ignored directories lie in the trash.
+pub(crate) fn tidied(conn: &Conn, id: AttemptId, now: Time) -> Result<(), Error> {
+    conn.execute(TIDIED, args![id, now]).map(drop)
 }
 
 /// Records that a worktree is back; one that was made anew has to be set up anew.
@@ -27,4 +98,24 @@ pub(crate) fn back(conn: &Conn, id: AttemptId, is_new: bool, now: Time) -> Resul
 /// Returns the last commit that an attempt's branch is known to have had.
 pub(crate) fn tip(conn: &Conn, id: AttemptId) -> Result<Option<String>, Error> {
     conn.query(TIP, args![id])?[0].maybe_text(0)
+}
+
+/// Returns every path under which a worktree of ours may be.
+pub(crate) fn known(conn: &Conn) -> Result<Vec<PathBuf>, Error> {
+    conn.query(KNOWN, &[])?.iter().map(|row| row.text(0).map(PathBuf::from)).collect()
+}
+
+fn lodging(row: &Row) -> Result<Lodging, Error> {
+    let active = [row.maybe_int(8)?, row.maybe_int(9)?, row.maybe_int(10)?];
+    Ok(Lodging {
+        attempt: row.parse(0)?,
+        repository: PathBuf::from(row.text(1)?),
+        worktree: PathBuf::from(row.text(2)?),
+        branch: row.text(3)?,
+        target_branch: row.text(4)?,
+        status: row.maybe_parse(5)?,
+        is_tidied: row.maybe_int(6)?.is_some(),
+        task_changed: row.maybe_int(7)?.map(Time::from_millis),
+        active: Time::from_millis(active.into_iter().flatten().max().unwrap_or_default()),
+    })
 }

@@ -6,6 +6,7 @@
 mod asking;
 mod bad_world;
 mod browsing;
+mod cleaning;
 mod config;
 mod crowd;
 mod drafting;

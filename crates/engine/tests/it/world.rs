@@ -42,6 +42,18 @@ impl World {
         Self { runtime: Some(runtime), engine: Some(engine), home, repository, project, dir }
     }
 
+    /// A world whose worktrees lie in a directory that others use too.
+    pub(crate) fn sharing(worktrees: &Path) -> Self {
+        let mut world = Self::new();
+        world.crash();
+        let options = Options { worktrees: Some(worktrees.into()), ..options(&world.home, "") };
+        let runtime = Runtime::new().unwrap();
+        let engine =
+            eventually("the data directory is free", || runtime.block_on(Engine::open(options.clone())).ok());
+        (world.engine, world.runtime) = (Some(engine), Some(runtime));
+        world
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         self.engine.as_ref().unwrap()
     }
@@ -200,6 +212,7 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
         github: GitHubOptions::default(),
         user_home: home.parent().map(|dir| dir.join("person")),
         agent_dirs: Default::default(),
+        clean_strays: true,
     }
 }
 

@@ -19,5 +19,6 @@ mod removal;
 mod restoring;
 mod smart_http;
 mod snapshots;
+mod tidying;
 mod watching;
 mod worktrees;

@@ -1,0 +1,354 @@
+//! Cleaning up worktrees: what is due, and doing it.
+//!
+//! Nothing goes without evidence that it may: the attempt is at rest, its files are in a snapshot, nobody is inside.
+//! Nothing is deleted either: everything goes to the trash, and the branch stays.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use forge_model::{AttemptId, Noun, Op};
+
+use crate::background::blocking;
+use crate::clean::expired;
+use crate::error::whole;
+use crate::lifetime::{Due, Lifetimes, due};
+use crate::occupants::occupants;
+use crate::snapshots::{self, take};
+use crate::store::lodgings::{self, BEFORE_CLEANING, Lodging};
+use crate::store::snapshots as kept;
+use crate::{Engine, Result};
+
+/// How often it is looked at.
+const EVERY: Duration = Duration::from_secs(30 * 60);
+
+/// A server that was just started has better things to do.
+const SOON: Duration = Duration::from_secs(20);
+
+/// What cleaning up did, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    pub swept: Vec<Swept>,
+    /// What could have gone, or is nobody's, and stays.
+    pub left: Vec<Left>,
+}
+
+/// Something that went to the trash, or out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Swept {
+    pub what: What,
+    pub path: PathBuf,
+    pub attempt: Option<AttemptId>,
+    /// How much room it takes, when that was asked for.
+    pub bytes: Option<u64>,
+    pub reason: String,
+}
+
+/// What was swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A worktree, into the trash.
+    Worktree,
+    /// Ignored directories of a worktree, into the trash.
+    Ignored,
+    /// A worktree that belongs to no attempt, into the trash.
+    Stray,
+    /// An empty directory, which is gone.
+    Empty,
+    /// Something in the trash whose time is over, which is gone.
+    Trash,
+}
+
+impl What {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            What::Worktree => "worktree",
+            What::Ignored => "ignored",
+            What::Stray => "stray",
+            What::Empty => "empty",
+            What::Trash => "trash",
+        }
+    }
+}
+
+/// Something that stays, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    pub path: PathBuf,
+    pub attempt: Option<AttemptId>,
+    pub why: String,
+}
+
+impl Engine {
+    /// Cleans up what is due, or says what that would be.
+    pub async fn gc(&self, dry_run: bool) -> Result<Cleaned> {
+        self.sweep(dry_run, true).await
+    }
+
+    /// Cleans up now and then, for as long as the engine lives.
+    pub(crate) fn keep_sweeping(&self) {
+        let inner = std::sync::Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            let mut times = tokio::time::interval_at(tokio::time::Instant::now() + SOON, EVERY);
+            loop {
+                times.tick().await;
+                let Some(inner) = inner.upgrade() else { return };
+                (Engine { inner }).sweep_aside().await;
+            }
+        });
+    }
+
+    /// Cleans up without anybody waiting for it.
+    pub(crate) async fn sweep_aside(&self) {
+        match self.sweep(false, false).await {
+            Ok(cleaned) => {
+                for Swept { path, reason, .. } in cleaned.swept {
+                    tracing::info!("cleaned up {}: {reason}", path.display());
+                }
+            }
+            Err(error) => tracing::warn!("could not clean up worktrees: {error}"),
+        }
+    }
+
+    async fn sweep(&self, dry_run: bool, measure: bool) -> Result<Cleaned> {
+        // Two at once would each wonder where the other's things went.
+        let _turn = self.inner.sweeping.lock().await;
+        let mut cleaned = Cleaned::default();
+        let engine = self.clone();
+        let lifetimes = Lifetimes::read(&blocking(move || engine.stored_config()).await??);
+        self.sweep_attempts(lifetimes, dry_run, measure, &mut cleaned).await?;
+        self.sweep_strays(lifetimes.expire, dry_run, measure, &mut cleaned).await?;
+        self.sweep_trash(dry_run, measure, &mut cleaned).await?;
+        Ok(cleaned)
+    }
+
+    async fn sweep_attempts(
+        &self,
+        lifetimes: Lifetimes,
+        dry_run: bool,
+        measure: bool,
+        cleaned: &mut Cleaned,
+    ) -> Result<()> {
+        let now = crate::store::now();
+        let (resting, halves) = self
+            .inner
+            .store
+            .read(|conn| Ok((lodgings::at_rest(conn)?, lodgings::half_removed(conn)?)))
+            .await?;
+        let resting: Vec<Lodging> = resting.into_iter().filter(|one| one.worktree.exists()).collect();
+        // A removal that broke off between the store and the files is carried out.
+        let halves: Vec<Lodging> = halves.into_iter().filter(|one| one.worktree.exists()).collect();
+        let engine = self.clone();
+        let (found, decided) = blocking(move || -> Result<_> {
+            let paths: Vec<PathBuf> = resting.iter().chain(&halves).map(|one| one.worktree.clone()).collect();
+            let found = occupants(&paths)?;
+            let resting = resting.into_iter().map(|one| {
+                let due = due(&one, lifetimes, now, || engine.is_landed(&one));
+                (one, due)
+            });
+            let reason = "its removal broke off".to_string();
+            let halves = halves.into_iter().map(|one| (one, Due::RemoveNow(reason.clone())));
+            Ok((found, resting.chain(halves).collect::<Vec<_>>()))
+        })
+        .await??;
+        for (lodging, due) in decided {
+            self.sweep_one(lodging, due, &found, (dry_run, measure), cleaned).await?;
+        }
+        Ok(())
+    }
+
+    async fn sweep_one(
+        &self,
+        lodging: Lodging,
+        due: Due,
+        found: &BTreeMap<PathBuf, u32>,
+        (dry_run, measure): (bool, bool),
+        cleaned: &mut Cleaned,
+    ) -> Result<()> {
+        let (id, path) = (lodging.attempt, lodging.worktree.clone());
+        let left = |why: String| Left { path: path.clone(), attempt: Some(id), why };
+        if due == Due::Nothing {
+            return Ok(());
+        }
+        if let Some(pid) = found.get(&path) {
+            cleaned.left.push(left(format!("process {pid} is inside")));
+            return Ok(());
+        }
+        let (what, reason) = match &due {
+            Due::Tidy(reason) => (What::Ignored, reason.clone()),
+            Due::Remove(reason) | Due::RemoveNow(reason) => (What::Worktree, reason.clone()),
+            Due::Nothing => return Ok(()),
+        };
+        let ignored = match what {
+            What::Ignored => match self.ignored_of(&lodging).await {
+                Ok(ignored) => ignored,
+                Err(error) => {
+                    cleaned.left.push(left(error.to_string()));
+                    return Ok(());
+                }
+            },
+            _ => Vec::new(),
+        };
+        if what == What::Ignored && ignored.is_empty() {
+            if !dry_run {
+                self.inner.store.write(move |tx| lodgings::tidied(tx.conn(), id, tx.now())).await?;
+            }
+            return Ok(());
+        }
+        let bytes = match (measure, what) {
+            (false, _) => None,
+            (true, What::Ignored) => {
+                let (paths, top) = (ignored.clone(), path.clone());
+                Some(blocking(move || paths.iter().map(|one| size(&top.join(one))).sum()).await?)
+            }
+            (true, _) => Some(measured(&path).await?),
+        };
+        let done = match &due {
+            _ if dry_run => Ok(true),
+            Due::Tidy(_) => self.tidy(&lodging, ignored).await,
+            Due::Remove(_) => self.clear(&lodging, false).await,
+            _ => self.clear(&lodging, true).await,
+        };
+        match done {
+            Ok(true) => cleaned.swept.push(Swept { what, path, attempt: Some(id), bytes, reason }),
+            Ok(false) => cleaned.left.push(left("somebody worked in it since its last turn".to_string())),
+            // One that cannot be cleaned must not keep the others from being.
+            Err(error) => cleaned.left.push(left(error.to_string())),
+        }
+        Ok(())
+    }
+
+    /// Says whether everything on an attempt's branch is in its target, however it got there. Blocks.
+    fn is_landed(&self, lodging: &Lodging) -> bool {
+        let landed = self.repo(&lodging.repository).and_then(|repo| {
+            let (tip, target) =
+                (repo.resolve_branch(&lodging.branch)?, repo.resolve_branch(&lodging.target_branch)?);
+            Ok(repo.holds_changes_of(&target, &tip)?)
+        });
+        landed.unwrap_or(false)
+    }
+
+    async fn ignored_of(&self, lodging: &Lodging) -> Result<Vec<PathBuf>> {
+        let (engine, lodging) = (self.clone(), lodging.clone());
+        blocking(move || {
+            let worktree = engine.repo(&lodging.repository)?.worktree(&lodging.worktree)?;
+            Ok(worktree.ignored_directories()?)
+        })
+        .await?
+    }
+
+    /// Moves ignored directories to the trash.
+    async fn tidy(&self, lodging: &Lodging, ignored: Vec<PathBuf>) -> Result<bool> {
+        let _turn = self.inner.returning.lock().await;
+        let id = lodging.attempt;
+        if !self.is_still_at_rest(id).await? {
+            return Ok(false);
+        }
+        let (engine, lodging) = (self.clone(), lodging.clone());
+        let place = self.ignored_in_trash(id);
+        blocking(move || -> Result<()> {
+            let worktree = engine.repo(&lodging.repository)?.worktree(&lodging.worktree)?;
+            Ok(worktree.move_aside(&ignored, &place)?)
+        })
+        .await??;
+        self.inner.store.write(move |tx| lodgings::tidied(tx.conn(), id, tx.now())).await?;
+        Ok(true)
+    }
+
+    /// Moves a worktree to the trash. Unless a person asked for it, one that somebody worked in since its last turn
+    /// stays, and its time begins anew.
+    async fn clear(&self, lodging: &Lodging, was_asked: bool) -> Result<bool> {
+        let id = lodging.attempt;
+        let (engine, one) = (self.clone(), lodging.clone());
+        let taken = blocking(move || -> Result<_> {
+            let worktree = engine.repo(&one.repository)?.worktree(&one.worktree)?;
+            Ok(take(&worktree, id, &format!("attempt {id} {BEFORE_CLEANING}"))?)
+        });
+        let taken = taken.await??;
+        let is_untouched = self
+            .inner
+            .store
+            .write(move |tx| {
+                let is_untouched = kept::newest(tx.conn(), id)?.is_some_and(|oid| oid == taken.oid);
+                let why = if is_untouched || was_asked { BEFORE_CLEANING } else { snapshots::TOUCHED };
+                kept::insert(tx.conn(), id, None, &taken, why, tx.now())?;
+                Ok(is_untouched)
+            })
+            .await?;
+        if !is_untouched && !was_asked {
+            return Ok(false);
+        }
+        self.inner.seam.pass("gc.snapshot", "").await;
+        // Whoever needs the worktree waits here, and then brings it back.
+        let _turn = self.inner.returning.lock().await;
+        let marked = self.inner.store.write(move |tx| {
+            if !lodgings::is_at_rest(tx.conn(), id)? {
+                return Ok(false);
+            }
+            if lodgings::deleted(tx.conn(), id, tx.now())? {
+                let project = crate::store::attempts::one(tx.conn(), id)?.map(|view| view.attempt.project);
+                tx.changed(Noun::Attempt, id, Op::Change, project, Some(id));
+            }
+            Ok(true)
+        });
+        if !marked.await? {
+            return Ok(false);
+        }
+        self.inner.seam.pass("gc.marked", "").await;
+        let (engine, one) = (self.clone(), lodging.clone());
+        let (trash, root) =
+            (self.inner.paths.trash().join(id.to_string()), self.inner.paths.worktrees.clone());
+        let moved = blocking(move || -> Result<()> {
+            engine.repo(&one.repository)?.remove_worktree_to_trash(&one.worktree, &trash, &root)?;
+            Ok(())
+        });
+        if let Err(error) = moved.await? {
+            self.inner.store.write(move |tx| lodgings::back(tx.conn(), id, false, tx.now())).await?;
+            return Err(error);
+        }
+        Ok(true)
+    }
+
+    async fn is_still_at_rest(&self, id: AttemptId) -> Result<bool> {
+        Ok(self.inner.store.read(move |conn| lodgings::is_at_rest(conn, id)).await?)
+    }
+
+    /// Where the ignored directories of an attempt lie in the trash.
+    pub(crate) fn ignored_in_trash(&self, id: AttemptId) -> PathBuf {
+        self.inner.paths.trash().join(id.to_string()).join("ignored")
+    }
+
+    async fn sweep_trash(&self, dry_run: bool, measure: bool, cleaned: &mut Cleaned) -> Result<()> {
+        let trash = self.inner.paths.trash();
+        for path in blocking(move || expired(&trash, SystemTime::now())).await? {
+            let bytes = if measure { Some(measured(&path).await?) } else { None };
+            let doomed = path.clone();
+            if !dry_run && let Err(error) = blocking(move || std::fs::remove_dir_all(&doomed)).await? {
+                cleaned.left.push(Left { path, attempt: None, why: whole(&error) });
+                continue;
+            }
+            let reason = "it has been in the trash for a week".to_string();
+            cleaned.swept.push(Swept { what: What::Trash, path, attempt: None, bytes, reason });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the bytes that a directory takes up.
+pub(crate) async fn measured(path: &Path) -> Result<u64> {
+    let path = path.to_path_buf();
+    blocking(move || size(&path)).await
+}
+
+/// Adds up what a directory takes up on the disk, without following links. What vanishes meanwhile counts nothing.
+fn size(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return 0 };
+    let own = meta.blocks() * 512;
+    if !meta.is_dir() {
+        return own;
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    own + entries.map(|entry| size(&entry.path())).sum::<u64>()
+}
