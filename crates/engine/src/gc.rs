@@ -14,7 +14,7 @@ use crate::clean::expired;
 use crate::error::whole;
 use crate::lifetime::{Due, Lifetimes, due};
 use crate::occupants::occupants;
-use crate::snapshots::{self, take};
+use crate::snapshots;
 use crate::store::lodgings::{self, BEFORE_CLEANING, Lodging};
 use crate::store::snapshots as kept;
 use crate::{Engine, Result};
@@ -263,7 +263,7 @@ impl Engine {
         let (engine, one) = (self.clone(), lodging.clone());
         let taken = blocking(move || -> Result<_> {
             let worktree = engine.repo(&one.repository)?.worktree(&one.worktree)?;
-            Ok(take(&worktree, id, &format!("attempt {id} {BEFORE_CLEANING}"))?)
+            Ok(engine.take_snapshot(&worktree, id, &format!("attempt {id} {BEFORE_CLEANING}"))?)
         });
         let taken = taken.await??;
         let is_untouched = self

@@ -123,6 +123,7 @@ impl Engine {
             reference: format!("refs/forge/strays/{name}"),
             message: format!("{} belonged to no attempt", path.display()),
             limits: Limits::default(),
+            private: Some(self.inner.paths.home.join("private").join(format!("stray-{name}"))),
         })?;
         let trash = self.inner.paths.trash().join("strays");
         repo.remove_worktree_to_trash(path, &trash, &self.inner.paths.worktrees)?;
