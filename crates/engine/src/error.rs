@@ -74,6 +74,12 @@ impl Error {
         self
     }
 
+    /// Puts the act that failed in front of the sentence.
+    pub(crate) fn after(mut self, act: &str) -> Self {
+        self.message = format!("{act}: {}", self.message);
+        self
+    }
+
     /// What kind of thing went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.kind

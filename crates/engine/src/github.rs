@@ -3,6 +3,7 @@
 //! A login that waits is kept in memory only: it ends with the server, and the person starts another. The token
 //! goes into `config.json` and nowhere else. GitHub is never asked more often than it wants to be.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,10 +14,13 @@ use tracing::warn;
 
 use crate::background::blocking;
 use crate::error::whole;
+use crate::turns::Turns;
 use crate::{ConfigChange, Engine, Error, Result};
 
 /// How long GitHub may take to answer.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How often GitHub is asked what became of pull requests.
+const POLL: Duration = Duration::from_secs(60);
 /// How long an answer about a token is good for.
 const FRESH: Duration = Duration::from_secs(60);
 /// A poll that comes early by less than this waits for its time, as clients count it from another moment.
@@ -32,11 +36,18 @@ pub struct GitHubOptions {
     pub address: host::Address,
     /// How long a call may take.
     pub patience: Duration,
+    /// A token that the person's environment holds, for when the settings have none.
+    pub token: Option<Secret>,
+    /// GitHub's own program, which is asked for a token when nothing else has one.
+    pub gh: Option<PathBuf>,
+    /// How often GitHub is asked what became of pull requests.
+    pub poll: Duration,
 }
 
 impl Default for GitHubOptions {
     fn default() -> Self {
-        Self { client_id: None, address: host::Address::default(), patience: PATIENCE }
+        let address = host::Address::default();
+        Self { client_id: None, address, patience: PATIENCE, token: None, gh: None, poll: POLL }
     }
 }
 
@@ -66,8 +77,10 @@ pub enum LoginProgress {
 /// What the engine knows about GitHub while it runs.
 #[derive(Debug)]
 pub(crate) struct Host {
-    client: GitHub,
-    client_id: Option<String>,
+    pub(crate) client: GitHub,
+    pub(crate) options: GitHubOptions,
+    /// Held while a pull request of an attempt is opened or attached.
+    pub(crate) turns: Turns,
     login: Mutex<Option<Waiting>>,
     checked: tokio::sync::Mutex<Option<Checked>>,
 }
@@ -102,15 +115,16 @@ enum Turn {
 impl Host {
     pub(crate) fn new(options: GitHubOptions) -> Self {
         Self {
-            client: GitHub::new(options.address, options.patience),
-            client_id: options.client_id,
+            client: GitHub::new(options.address.clone(), options.patience),
+            options,
+            turns: Turns::default(),
             login: Mutex::default(),
             checked: tokio::sync::Mutex::default(),
         }
     }
 
     fn client_id(&self) -> Result<String> {
-        self.client_id.clone().ok_or_else(|| {
+        self.options.client_id.clone().ok_or_else(|| {
             Error::conflict(
                 "no GitHub app is set up to log in with: start Forge with GITHUB_CLIENT_ID set to the id of an \
                  OAuth app that has the device flow enabled, or put a personal access token into `github.pat` of \
@@ -293,6 +307,6 @@ fn expired() -> Error {
 }
 
 /// GitHub's trouble is nobody's mistake here.
-fn trouble(error: host::Error) -> Error {
+pub(crate) fn trouble(error: host::Error) -> Error {
     Error::unavailable(whole(&error)).with_source(error)
 }

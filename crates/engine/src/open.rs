@@ -133,6 +133,7 @@ impl Engine {
         engine.keep_clean();
         engine.keep_sweeping();
         engine.keep_sending();
+        engine.keep_polling();
         Ok(engine)
     }
 }

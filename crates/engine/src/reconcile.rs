@@ -18,6 +18,7 @@ impl Engine {
         // Read before the starts are taken up: a run that is made visible there is looked after from then on,
         // and no run may be looked after twice.
         let live = self.inner.store.read(runs::live).await?;
+        self.reconcile_leftovers().await?;
         self.reconcile_starts().await?;
         for live in live {
             let id = live.run.id;

@@ -1,6 +1,6 @@
 //! Merges in the store: work that reached its target, or is on its way there in a pull request.
 
-use forge_model::{AttemptId, Merge, MergeKind, PullRequest, PullRequestStatus, Time};
+use forge_model::{AttemptId, Merge, MergeId, MergeKind, PullRequest, PullRequestStatus, Time};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
@@ -19,6 +19,9 @@ statements! {
     OF_ATTEMPT = whole!("where attempt_id = $1 order by created_at desc, id");
     INSERT = "insert into merges (id, attempt_id, kind, target_branch, commit_oid, tip, pr_number, pr_url, pr_status,
         merged_at, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)";
+    OPEN = whole!("where pr_status = 'open' order by created_at, id");
+    SETTLE = "update merges set target_branch = $2, commit_oid = $3, pr_url = $4, pr_status = $5, merged_at = $6,
+        updated_at = $7 where id = $1 and kind = 'pr' and pr_status <> 'merged'";
     DELETE = "delete from merges where attempt_id = $1";
 }
 
@@ -28,7 +31,6 @@ pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<Merge>, 
 }
 
 /// Adds a merge.
-#[cfg_attr(not(test), expect(dead_code, reason = "the first caller is on its way"))]
 pub(crate) fn insert(conn: &Conn, m: &Merge) -> Result<(), Error> {
     let (id, attempt, target, at) = (m.id, m.attempt, &m.target_branch, m.created_at);
     let none = None::<String>;
@@ -72,6 +74,23 @@ pub(crate) fn insert(conn: &Conn, m: &Merge) -> Result<(), Error> {
     .map(drop)
 }
 
+/// Returns the pull requests that are open, oldest first.
+pub(crate) fn open_requests(conn: &Conn) -> Result<Vec<Merge>, Error> {
+    conn.query(OPEN, &[])?.iter().map(merge).collect()
+}
+
+/// Writes down what became of a pull request; says whether it was not merged before.
+pub(crate) fn settle(
+    conn: &Conn,
+    id: MergeId,
+    target: &str,
+    request: &PullRequest,
+    now: Time,
+) -> Result<bool, Error> {
+    let (commit, url, merged_at) = (request.commit.clone(), &request.url, request.merged_at);
+    Ok(conn.execute(SETTLE, args![id, target, commit, url, request.status, merged_at, now])? == 1)
+}
+
 /// Deletes the merges of an attempt.
 pub(crate) fn delete(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
     conn.execute(DELETE, args![attempt]).map(drop)
@@ -99,8 +118,6 @@ fn merge(row: &Row) -> Result<Merge, Error> {
 
 #[cfg(test)]
 mod tests {
-    use forge_model::MergeId;
-
     use super::*;
     use crate::store::Store;
 

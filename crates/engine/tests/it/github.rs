@@ -51,6 +51,7 @@ impl Place {
             client_id: Some("Iv1.app".into()),
             address,
             patience: Duration::from_secs(20),
+            ..GitHubOptions::default()
         })
     }
 
@@ -205,7 +206,8 @@ fn a_github_that_fails_or_says_nothing_is_no_answer_about_a_token() {
         let played = PlayedGitHub::start(move |_| reply.clone());
         let address = GitHubAddress::new(Some(&played.url()), None).unwrap();
         let patience = Duration::from_millis(300);
-        let place = Place::with(GitHubOptions { client_id: Some("Iv1.app".into()), address, patience });
+        let client_id = Some("Iv1.app".into());
+        let place = Place::with(GitHubOptions { client_id, address, patience, ..GitHubOptions::default() });
         place.set(json!({"github": {"pat": "ghp_planted"}}));
         let error = place.run(place.engine().github_token_is_good()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);

@@ -9,20 +9,27 @@ mod browsing;
 mod cleaning;
 mod config;
 mod crowd;
+#[path = "../../../hosts/tests/it/described.rs"]
+mod described;
 mod drafting;
 mod editing;
 mod following;
 mod github;
 mod images;
+mod local_github;
 mod loose;
 mod mcp_servers;
 mod notices;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;
 mod project_settings;
+mod pull_requests;
+mod pushing;
 mod removing;
 mod restarting;
 mod searching;
+#[path = "../../../git/tests/it/smart_http.rs"]
+mod smart_http;
 mod standing_agents;
 mod starting;
 mod stopping;

@@ -21,6 +21,7 @@ pub(crate) struct World {
     pub(crate) repository: PathBuf,
     pub(crate) project: ProjectId,
     pub(crate) dir: tempfile::TempDir,
+    github: GitHubOptions,
 }
 
 impl World {
@@ -30,16 +31,26 @@ impl World {
 
     /// A world whose server dies or waits where a seam says; `DIR` stands for the world's directory.
     pub(crate) fn with_seam(seam: &str) -> Self {
+        Self::with(seam, GitHubOptions::default())
+    }
+
+    /// A world with a GitHub of its own.
+    pub(crate) fn with_github(github: GitHubOptions) -> Self {
+        Self::with("", github)
+    }
+
+    fn with(seam: &str, github: GitHubOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let repository = make_repository(&dir.path().join("repository"));
         let home = dir.path().join("home");
         std::fs::create_dir(dir.path().join("person")).unwrap();
         let seam = seam.replace("DIR", dir.path().to_str().unwrap());
         let runtime = Runtime::new().unwrap();
-        let engine = runtime.block_on(Engine::open(options(&home, &seam))).unwrap();
+        let opened = Engine::open(Options { github: github.clone(), ..options(&home, &seam) });
+        let engine = runtime.block_on(opened).unwrap();
         let new = NewProject { name: "demo".into(), path: repository.clone(), ..NewProject::default() };
         let project = runtime.block_on(engine.create_project(new)).unwrap().id;
-        Self { runtime: Some(runtime), engine: Some(engine), home, repository, project, dir }
+        Self { runtime: Some(runtime), engine: Some(engine), home, repository, project, dir, github }
     }
 
     /// A world whose worktrees lie in a directory that others use too.
@@ -85,7 +96,8 @@ impl World {
         let runtime = Runtime::new().unwrap();
         // The lock is free once the last thread of the old engine has noticed its end.
         let engine = eventually("the data directory is free", || {
-            runtime.block_on(Engine::open(options(&self.home, &seam))).ok()
+            let options = Options { github: self.github.clone(), ..options(&self.home, &seam) };
+            runtime.block_on(Engine::open(options)).ok()
         });
         self.engine = Some(engine);
         self.runtime = Some(runtime);

@@ -142,7 +142,7 @@ fn a_pre_push_hook_that_hangs_is_ended_when_its_time_is_up() {
 fn over_http_a_token_is_sent_to_its_own_server_and_is_seen_nowhere_else() {
     let (world, bare) = with_origin();
     let (repo, worktree, oid) = worked(&world);
-    let server = SmartHttp::start(&world.path("remotes"), Door::Locked(HEADER.into()));
+    let server = SmartHttp::start(&world.path("remotes"), Door::Locked(HEADER.into()), |_| None);
     let url = format!("{}/demo.git", server.url());
     world.run(&world.path("repo"), ["remote", "set-url", "origin", &url]);
     world.run(&bare, ["config", "http.receivepack", "true"]);
@@ -173,9 +173,11 @@ fn over_http_a_token_is_sent_to_its_own_server_and_is_seen_nowhere_else() {
 fn the_persons_own_credential_helper_is_asked_and_that_of_the_repository_is_not() {
     let (world, bare) = with_origin();
     let (repo, worktree, oid) = worked(&world);
-    let server = SmartHttp::start(&world.path("remotes"), Door::Locked("Basic bWU6c2VjcmV0".into()));
+    let server = SmartHttp::start(&world.path("remotes"), Door::Open, |_| None);
     let url = format!("{}/demo.git", server.url());
     world.run(&world.path("repo"), ["remote", "set-url", "origin", &url]);
+    assert!(matches!(repo.fetch(&fetch_request("main")).unwrap(), Fetched::At(_)));
+    server.set(Door::Locked("Basic bWU6c2VjcmV0".into()));
     world.run(&bare, ["config", "http.receivepack", "true"]);
     let canary = world.path("canary").display().to_string();
     let evil = format!("!touch '{canary}'; echo username=me; echo password=secret; :");
@@ -251,14 +253,12 @@ fn a_fetch_writes_one_reference_of_our_own_and_nothing_else() {
 #[test]
 fn a_server_that_says_nothing_costs_no_more_than_the_time_limit() {
     let (world, _) = with_origin();
-    let server = SmartHttp::start(&world.path("remotes"), Door::Open);
-    let url = format!("{}/demo.git", server.url());
+    // The connection comes about, and then nobody takes it.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/demo.git", silent.local_addr().unwrap());
     world.run(&world.path("repo"), ["remote", "set-url", "origin", &url]);
-    let repo = world.repo();
-    assert!(matches!(repo.fetch(&fetch_request("main")).unwrap(), Fetched::At(_)));
-    server.set(Door::Stuck);
     let request = FetchRequest { time_limit: Duration::from_millis(500), ..fetch_request("main") };
-    let fetched = repo.fetch(&request).unwrap();
+    let fetched = world.repo().fetch(&request).unwrap();
     assert!(matches!(fetched, Fetched::Refused(Refusal::TimedOut { .. })), "{fetched:?}");
 }
 

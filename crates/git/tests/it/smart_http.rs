@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,21 +15,37 @@ pub(crate) enum Door {
     Open,
     /// The value of `Authorization`.
     Locked(String),
-    /// Never answers, until the caller has gone.
-    Stuck,
 }
+
+/// A request as it came.
+pub(crate) struct Request {
+    pub(crate) method: String,
+    /// The path with its query.
+    pub(crate) target: String,
+    /// The headers, their names in lower case.
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Answers what is no business of git: with a head, without the protocol's name, and a body.
+pub(crate) type Besides = dyn Fn(&Request) -> Option<(String, String)> + Send + Sync;
 
 pub(crate) struct SmartHttp {
     address: SocketAddr,
     door: Arc<Mutex<Door>>,
-    /// What callers sent as `Authorization`, in order.
+    /// What callers of git sent as `Authorization`, in order.
     seen: Arc<Mutex<Vec<Option<String>>>>,
     ended: Arc<AtomicBool>,
 }
 
 impl SmartHttp {
-    /// Serves the repositories below a directory.
-    pub(crate) fn start(root: &Path, door: Door) -> Self {
+    /// Serves the repositories below a directory, and whatever else it is told to.
+    pub(crate) fn start(
+        root: &Path,
+        door: Door,
+        besides: impl Fn(&Request) -> Option<(String, String)> + Send + Sync + 'static,
+    ) -> Self {
+        let besides: Arc<Besides> = Arc::new(besides);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (door, seen) = (Arc::new(Mutex::new(door)), Arc::new(Mutex::new(Vec::new())));
@@ -41,8 +57,9 @@ impl SmartHttp {
                     return;
                 }
                 let (stream, root, at, kept) = (stream.unwrap(), root.clone(), at.clone(), kept.clone());
+                let besides = besides.clone();
                 // A caller who breaks off is nobody's fault here.
-                std::thread::spawn(move || drop(serve(stream, &root, &at, &kept)));
+                std::thread::spawn(move || drop(serve(stream, &root, &at, &kept, besides.as_ref())));
             }
         });
         Self { address, door, seen, ended }
@@ -71,9 +88,10 @@ impl Drop for SmartHttp {
 
 fn serve(
     stream: TcpStream,
-    root: &PathBuf,
+    root: &Path,
     door: &Mutex<Door>,
     seen: &Mutex<Vec<Option<String>>>,
+    besides: &Besides,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -91,16 +109,19 @@ fn serve(
         reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     let body = body(&mut reader, &headers)?;
+    let request = Request { method, target, headers, body };
+    if let Some((head, told)) = besides(&request) {
+        let length = told.len();
+        let head = format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+        return reader.get_mut().write_all(format!("{head}{told}").as_bytes());
+    }
+    let Request { method, target, headers, body } = request;
     let sent = headers.get("authorization").cloned();
     seen.lock().unwrap().push(sent.clone());
     let door = door.lock().unwrap().clone();
     let welcome = match &door {
         Door::Open => true,
         Door::Locked(wanted) => sent.as_ref() == Some(wanted),
-        Door::Stuck => {
-            let _ = reader.read_to_end(&mut Vec::new());
-            return Ok(());
-        }
     };
     if !welcome {
         let refused = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"here\"\r\n\

@@ -30,6 +30,8 @@ pub struct PullRequest {
     pub state: PullState,
     /// The branch it goes into.
     pub base: String,
+    /// The newest commit of the branch to be merged.
+    pub head_commit: String,
 }
 
 /// What became of a pull request.
@@ -52,12 +54,14 @@ struct Told {
     merged_at: Option<String>,
     merge_commit_sha: Option<String>,
     base: Branch,
+    head: Branch,
 }
 
 #[derive(Deserialize)]
 struct Branch {
     #[serde(rename = "ref")]
     name: String,
+    sha: String,
 }
 
 impl GitHub {
@@ -111,6 +115,7 @@ impl Told {
             ("open", None) => PullState::Open,
             _ => PullState::Closed,
         };
-        Ok(PullRequest { number: self.number, url: self.html_url, state, base: self.base.name })
+        let (base, head_commit) = (self.base.name, self.head.sha);
+        Ok(PullRequest { number: self.number, url: self.html_url, state, base, head_commit })
     }
 }

@@ -61,6 +61,7 @@ fn a_pull_request_is_opened_with_what_the_description_wants() {
         (1347, "https://github.com/octocat/Hello-World/pull/1347")
     );
     assert_eq!(opened.base, "master");
+    assert_eq!(opened.head_commit, "6dcb09b5b57875f334f61aebed695e2e4193db5e");
     let request = &played.requests()[0];
     let sent: Value = serde_json::from_str(&request.body).unwrap();
     let expected = json!({"title": "A title", "body": "Words", "head": "forge/1a2b-work", "base": "main"});

@@ -29,6 +29,7 @@ async fn world() -> (World, PlayedGitHub) {
         client_id: Some("Iv1.app".into()),
         address: GitHubAddress::new(Some(&played.url()), None).unwrap(),
         patience: SOON,
+        ..GitHubOptions::default()
     };
     (World::with_github(github).await, played)
 }

@@ -14,6 +14,7 @@ fn at(played: &PlayedGitHub) -> GitHubOptions {
         client_id: Some("Iv1.app".into()),
         address: GitHubAddress::new(Some(&played.url()), None).unwrap(),
         patience: Duration::from_secs(20),
+        ..GitHubOptions::default()
     }
 }
 
