@@ -5,9 +5,10 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::checkout::Worktree;
+use crate::checkout::{Checkout, Worktree};
 use crate::drivers::Drivers;
 use crate::error::{Failure, Result};
+use crate::repo::Repo;
 
 /// How a worktree stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,23 +37,33 @@ pub enum Operation {
 impl Worktree {
     /// Looks how the worktree stands. Its index is read and never refreshed.
     pub fn standing(&self) -> Result<Standing> {
-        let checkout = &self.checkout;
-        let drivers = Drivers::of(checkout)?;
-        let call = checkout.files("status").settings(&drivers.overrides);
-        let call = call.args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames"]);
-        let answer = call.args(["--ignore-submodules=dirty", "--untracked-files=normal"]).run();
-        let act = || format!("look for changes in {}", checkout.top.display());
-        let answer = answer.map_err(|failure| failure.during(act()))?;
-        let mut standing = read(&answer)
-            .ok_or_else(|| Failure::answer("status", &String::from_utf8_lossy(&answer)).during(act()))?;
-        standing.operation = operation(&checkout.git_dir);
-        Ok(standing)
+        standing(&self.checkout)
     }
 
     /// Returns the operation of git that waits to be finished, when there is one.
     pub fn operation(&self) -> Option<Operation> {
         operation(&self.checkout.git_dir)
     }
+}
+
+impl Repo {
+    /// Looks how the person's checkout stands. Its index is read and never refreshed.
+    pub fn standing(&self) -> Result<Standing> {
+        standing(&self.checkout)
+    }
+}
+
+fn standing(checkout: &Checkout) -> Result<Standing> {
+    let drivers = Drivers::of(checkout)?;
+    let call = checkout.files("status").settings(&drivers.overrides);
+    let call = call.args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames"]);
+    let answer = call.args(["--ignore-submodules=dirty", "--untracked-files=normal"]).run();
+    let act = || format!("look for changes in {}", checkout.top.display());
+    let answer = answer.map_err(|failure| failure.during(act()))?;
+    let mut standing = read(&answer)
+        .ok_or_else(|| Failure::answer("status", &String::from_utf8_lossy(&answer)).during(act()))?;
+    standing.operation = operation(&checkout.git_dir);
+    Ok(standing)
 }
 
 /// Finds the operation that waits in a git directory. Bisecting changes nothing and is none.

@@ -24,6 +24,7 @@ mod notices;
 mod played_github;
 mod project_settings;
 mod pull_requests;
+mod pulling;
 mod pushing;
 mod removing;
 mod restarting;
