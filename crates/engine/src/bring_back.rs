@@ -31,7 +31,7 @@ impl Engine {
         if is_there.await?? && in_trash.is_none() && aside.is_none() && !attempt.worktree_deleted {
             return Ok(attempt.worktree);
         }
-        self.check_room(&attempt.worktree)?;
+        self.check_room(&attempt.worktree).await?;
         let tip = self.inner.store.read(move |conn| lodgings::tip(conn, id)).await?;
         let wanted = Return {
             path: attempt.worktree.clone(),

@@ -39,6 +39,7 @@ const KEYS: Keys = &[
     ("show_release_notes", Rule::Flag),
     ("language", Rule::OneOf(&["BROWSER", "EN", "JA", "ES", "KO"])),
     ("git_branch_prefix", Rule::Text),
+    ("limits", Rule::Section(LIMITS)),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
     ("worktrees", Rule::Section(WORKTREES)),
 ];
@@ -63,6 +64,12 @@ const GITHUB: Keys = &[
 
 /// How long the worktrees of attempts are kept; null means for ever.
 const WORKTREES: Keys = &[("expire_after_hours", Rule::MaybeCount), ("tidy_after_hours", Rule::MaybeCount)];
+
+const LIMITS: Keys = &[
+    ("max_running", Rule::MaybeLimit),
+    ("max_running_per_project", Rule::MaybeLimit),
+    ("min_free_mb", Rule::MaybeCount),
+];
 
 /// Describes the settings as they are shown, as a JSON Schema.
 pub fn config_schema() -> Value {
@@ -118,6 +125,7 @@ impl Engine {
             let text = serde_json::to_string_pretty(&config)
                 .map_err(|error| Error::internal(format!("the config cannot be written: {error}")))?;
             private_file::replace(&engine.inner.paths.config(), &format!("{text}\n"))?;
+            engine.inner.line.look();
             Ok(masked(config))
         })
         .await?
@@ -185,6 +193,7 @@ fn defaults() -> Map<String, Value> {
         "show_release_notes": false,
         "language": "BROWSER",
         "git_branch_prefix": "forge",
+        "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
         "showcases": {"seen_features": []},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
     });

@@ -11,6 +11,7 @@ use forge_model::{AttemptId, Draft, DraftKind, ImageId, Noun, Op, ProfileId, Pro
 
 use crate::background::detached;
 use crate::intent::Intent;
+use crate::limits::Limits;
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
@@ -163,16 +164,20 @@ impl Engine {
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
             self.settings(&profile).await?;
         }
+        let limits = self.limits().await.unwrap_or_default();
         loop {
             let (wanted, key, item) = (wanted.clone(), key.clone(), RunId::random().to_string());
             let planned = self.inner.store.write(move |tx| match wanted.queued {
-                true => plan(tx, id, &wanted, key, item),
+                true => plan(tx, id, &wanted, key, item, limits),
                 false => Ok(take_out(tx, id, &wanted)?.map(Plan::Kept)),
             });
             let plan = planned.await??;
             self.inner.seam.pass("draft.recorded", "").await;
             match plan {
-                Plan::Kept(draft) => return Ok(draft),
+                Plan::Kept(draft) => {
+                    self.inner.line.look();
+                    return Ok(draft);
+                }
                 // Nothing follows by itself on a run that is stopped, so this is not put in its queue.
                 Plan::Wait(run) => self.until_over(run).await.map(drop)?,
                 Plan::Start(intent) => return self.send_first(id, *intent).await,
@@ -242,7 +247,14 @@ fn save(tx: &mut Tx<'_>, id: AttemptId, kind: DraftKind, change: DraftChange) ->
 const QUEUED: &str = "Draft is queued; click Edit to unqueue before editing";
 
 /// Decides about a draft that is to be sent and writes the decision down, in one transaction.
-fn plan(tx: &mut Tx<'_>, id: AttemptId, wanted: &DraftQueue, key: Option<Key>, item: String) -> Answer<Plan> {
+fn plan(
+    tx: &mut Tx<'_>,
+    id: AttemptId,
+    wanted: &DraftQueue,
+    key: Option<Key>,
+    item: String,
+    limits: Limits,
+) -> Answer<Plan> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(Err(no_attempt(id))) };
     let found = drafts::one(tx.conn(), id, DraftKind::FollowUp)?;
     let mut draft = found.clone().unwrap_or_else(|| Draft::empty(id, DraftKind::FollowUp, tx.now()));
@@ -285,7 +297,7 @@ fn plan(tx: &mut Tx<'_>, id: AttemptId, wanted: &DraftQueue, key: Option<Key>, i
     let at_rest = live.is_none() && !view.attempt.state.is_live() && !starts::of_attempt(tx.conn(), id)?;
     if at_rest
         && !blank
-        && let Some(intent) = follow_up::intend_next(tx, id, key.clone())?
+        && let Some(intent) = follow_up::intend_next_within(tx, id, key.clone(), limits)?
     {
         return Ok(Ok(Plan::Start(Box::new(intent))));
     }

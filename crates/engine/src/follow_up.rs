@@ -3,16 +3,20 @@
 
 use forge_model::state::AttemptHappened;
 use forge_model::with_absolute_images;
-use forge_model::{AttemptId, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState};
+use forge_model::{
+    AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState,
+};
 
 use crate::background::blocking;
 use crate::background::detached;
+use crate::held::{hold_follow_up, may_run};
 use crate::input::Input;
 use crate::intent::{Intent, What};
+use crate::limits::Limits;
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, acts, attempts, images, inputs, projects, runs, starts};
+use crate::store::{Error as StoreError, Tx, acts, attempts, held, images, inputs, projects, runs, starts};
 use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
 
 /// What to tell an agent next.
@@ -108,9 +112,11 @@ impl Engine {
                 self.put_images(None, &follow.images, &attempt.worktree).await?;
             }
         }
+        // Settings that make no sense stop no conversation.
+        let limits = self.limits().await.unwrap_or_default();
         loop {
             let (follow, key, queue_id) = (follow.clone(), key.clone(), RunId::random().to_string());
-            let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id)).await?;
+            let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id, limits)).await?;
             self.inner.seam.pass("follow.recorded", "").await;
             match plan {
                 Plan::NoSuchAttempt => return Err(Error::not_found(format!("there is no attempt {id}"))),
@@ -121,6 +127,7 @@ impl Engine {
                 Plan::Wait(run) => self.until_over(run).await.map(drop)?,
                 Plan::Took { run, delivered } => {
                     self.tell(run);
+                    self.inner.line.look();
                     return Ok(FollowedUp { run: self.run(run).await?, delivered });
                 }
                 Plan::Start(intent) => {
@@ -138,7 +145,10 @@ impl Engine {
     /// Starts what waits first in an attempt's queue. The attempt counts as running while this goes on; when
     /// it cannot be started, it has failed and says why.
     pub(crate) async fn start_next(&self, id: AttemptId) {
-        match self.inner.store.write(move |tx| intend_next(tx, id, None)).await {
+        let limits = self.limits().await.unwrap_or_default();
+        let next = self.inner.store.write(move |tx| intend_next_within(tx, id, None, limits)).await;
+        self.inner.line.look();
+        match next {
             Ok(Some(intent)) => self.start_turn(intent).await,
             Ok(None) => {}
             Err(error) => self.turn_failed(id, &error.into()).await,
@@ -184,7 +194,7 @@ impl Engine {
 
     async fn try_start_again(&self, intent: &mut Intent) -> Result<Run> {
         self.check_agent(&intent.profile).await?;
-        self.check_room(&intent.worktree)?;
+        self.check_room(&intent.worktree).await?;
         let (engine, repository) = (self.clone(), intent.repository.clone());
         let worktree = self.ensure_worktree(intent.attempt).await?;
         let head =
@@ -204,14 +214,23 @@ fn plan(
     follow: &FollowUp,
     key: Option<Key>,
     queue_id: String,
+    limits: Limits,
 ) -> std::result::Result<Plan, StoreError> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(Plan::NoSuchAttempt) };
     if let Some(task) = view.attempt.task {
         images::add_to_task(tx.conn(), task, &follow.images, tx.now())?;
     }
+    if view.attempt.state == AttemptState::Queued {
+        return Ok(Plan::NoRun);
+    }
     let live = agent_run(tx, id)?;
     // What is done to the worktree comes first; when it is over, what waits is started.
     let starting = starts::of_attempt(tx.conn(), id)? || acts::under_way(tx.conn(), id)?;
+    let project = view.attempt.project;
+    let held = live.is_none()
+        && !starting
+        && !view.attempt.state.is_live()
+        && (held::has(tx.conn(), id)? || !may_run(tx.conn(), limits, project, id)?);
     let (run, delivered) = match live {
         // What came first is told first: nothing overtakes what waits already.
         Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
@@ -223,10 +242,12 @@ fn plan(
         }
         Some(live) if live.stop_requested => return Ok(Plan::Wait(live.run.id)),
         Some(live) => (live.run.id, Delivered::Queued),
-        None if starting || view.attempt.state.is_live() => match runs::of_attempt(tx.conn(), id)?.last() {
-            Some(run) => (run.id, Delivered::Queued),
-            None => return Ok(Plan::NoRun),
-        },
+        None if starting || held || view.attempt.state.is_live() => {
+            match runs::of_attempt(tx.conn(), id)?.last() {
+                Some(run) => (run.id, Delivered::Queued),
+                None => return Ok(Plan::NoRun),
+            }
+        }
         None => {
             let Some(intent) = intent(tx, id, follow, None, key)? else { return Ok(Plan::NoSuchAttempt) };
             intent.insert(tx)?;
@@ -241,6 +262,9 @@ fn plan(
             images: Some(follow.images.clone()).filter(|images| !images.is_empty()),
         };
         queue::add(tx.conn(), id, &waiting, tx.now())?;
+    }
+    if held {
+        hold_follow_up(tx, id, project)?;
     }
     tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
     if let Some(key) = &key {
@@ -290,6 +314,28 @@ pub(crate) fn intend_next(
     Ok(Some(intent))
 }
 
+/// Writes down the start of what waits first in an attempt's queue, as [`intend_next`]; an attempt at rest for which
+/// there is no room takes its place in the line instead.
+pub(crate) fn intend_next_within(
+    tx: &mut Tx<'_>,
+    id: AttemptId,
+    key: Option<Key>,
+    limits: Limits,
+) -> std::result::Result<Option<Intent>, StoreError> {
+    let Some(AttemptView { attempt, .. }) = attempts::one(tx.conn(), id)? else { return Ok(None) };
+    if attempt.state == AttemptState::Queued || held::has(tx.conn(), id)? {
+        return Ok(None);
+    }
+    if !attempt.state.is_live()
+        && !may_run(tx.conn(), limits, attempt.project, id)?
+        && queue::next(tx.conn(), id)?.is_some()
+    {
+        hold_follow_up(tx, id, attempt.project)?;
+        return Ok(None);
+    }
+    intend_next(tx, id, key)
+}
+
 /// Describes a further run of an attempt.
 fn intent(
     tx: &Tx<'_>,
@@ -314,6 +360,7 @@ fn intent(
         profile,
         prompt: follow.prompt.clone(),
         session: attempt.session,
+        in_place: attempt.in_place,
         images: follow.images.clone(),
         what: What::Run { queued, before_head: None, task: attempt.task },
         key,

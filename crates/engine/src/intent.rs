@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::once::{self, Key};
 use crate::store::calls::Call;
-use crate::store::{Conn, Error, Tx, attempts, images, queue, runs, starts, tasks};
+use crate::store::{Conn, Error, Tx, attempts, held, images, queue, runs, starts, tasks};
 use crate::{drafts, moves};
 
 /// What a start is about to make, as it is written down before anything is made.
@@ -30,6 +30,9 @@ pub(crate) struct Intent {
     /// The agent's conversation to resume.
     pub(crate) session: Option<String>,
     pub(crate) what: What,
+    /// It works in the person's checkout; there is no worktree to make or to take back.
+    #[serde(default)]
+    pub(crate) in_place: bool,
     /// Pictures that were given with it.
     #[serde(default)]
     pub(crate) images: Vec<ImageId>,
@@ -49,6 +52,9 @@ pub(crate) enum What {
         branch: String,
         /// The base, once it is known; before that nothing can have been made.
         base: Option<Base>,
+        /// The attempt is there already: it was held back.
+        #[serde(default)]
+        held: bool,
     },
     Run {
         /// The follow-up in the queue that this run is told.
@@ -153,10 +159,19 @@ impl Intent {
         if !starts::delete(tx.conn(), self.run)? {
             return Err(Error::Other(format!("the start of run {} was taken back", self.run)));
         }
+        held::delete(tx.conn(), self.attempt)?;
         let project = Some(self.project);
         let delivered = "started".to_string();
         match &self.what {
-            What::Attempt { task, new_task, branch, base } => {
+            What::Attempt { held: true, base, .. } => {
+                let (target, commit) = base.as_ref().map_or(("", ""), |base| (&base.branch, &base.commit));
+                attempts::begin(tx.conn(), self.attempt, target, commit, self.at)?;
+                if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
+                    return Err(Error::Other(format!("attempt {} waits no more", self.attempt)));
+                }
+                runs::insert(tx.conn(), run)?;
+            }
+            What::Attempt { task, new_task, branch, base, held: false } => {
                 if let (Some(task), Some(body)) = (task, new_task) {
                     let row = Task {
                         id: *task,
@@ -202,7 +217,7 @@ impl Intent {
         Ok(())
     }
 
-    fn attempt_row(&self, task: Option<TaskId>, branch: &str, base: Option<&Base>) -> Attempt {
+    pub(crate) fn attempt_row(&self, task: Option<TaskId>, branch: &str, base: Option<&Base>) -> Attempt {
         Attempt {
             id: self.attempt,
             project: self.project,
@@ -215,7 +230,7 @@ impl Intent {
             base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
             worktree: self.worktree.clone(),
             worktree_deleted: false,
-            in_place: false,
+            in_place: self.in_place,
             session: None,
             prompt: self.prompt.clone(),
             usage: Usage::default(),
@@ -255,8 +270,15 @@ mod tests {
             profile: ProfileId::new("SCRIPTED", None).unwrap(),
             prompt: "hi".into(),
             session: None,
+            in_place: false,
             images: Vec::new(),
-            what: What::Attempt { task: Some(TaskId::random()), new_task: None, branch, base: None },
+            what: What::Attempt {
+                task: Some(TaskId::random()),
+                new_task: None,
+                branch,
+                base: None,
+                held: false,
+            },
             key: None,
             at: Time::from_millis(0),
         }

@@ -23,6 +23,7 @@ mod gc;
 mod genie_files;
 mod github;
 mod github_token;
+mod held;
 mod image_kind;
 mod images;
 mod in_place;
@@ -34,6 +35,7 @@ mod kept_tasks;
 mod launch;
 mod leftovers;
 mod lifetime;
+mod limits;
 mod logs;
 mod loose;
 mod maps;
@@ -159,6 +161,7 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    line: Arc<held::Line>,
     crowds: logs::Crowds,
     kept_tasks: kept_tasks::KeptTasks,
     /// What readers of changes share.

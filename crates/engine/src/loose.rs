@@ -37,7 +37,7 @@ impl Engine {
     pub async fn stop_loose(&self, id: AttemptId) -> Result<()> {
         let view = self.loose_attempt(id).await?;
         let live = self.inner.store.read(move |conn| runs::live_of_attempt(conn, id)).await?;
-        if live.is_empty() && !view.attempt.state.is_live() {
+        if live.is_empty() && !view.attempt.state.is_live() && view.place.is_none() {
             let state = view.attempt.state;
             return Err(Error::conflict(format!("attempt {id} is not running: it is {state}")));
         }

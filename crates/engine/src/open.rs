@@ -114,6 +114,7 @@ impl Engine {
                 agent_dirs: options.agent_dirs,
                 handles: Default::default(),
                 calls: Default::default(),
+                line: Default::default(),
                 crowds: Default::default(),
                 kept_tasks: Default::default(),
                 recent: Default::default(),
@@ -134,6 +135,7 @@ impl Engine {
         engine.keep_sweeping();
         engine.keep_sending();
         engine.keep_polling();
+        engine.keep_starting();
         Ok(engine)
     }
 }

@@ -4,7 +4,7 @@
 //! is declared failed because the server was away.
 
 use forge_model::state::AttemptHappened;
-use forge_model::{RunId, RunState};
+use forge_model::{AttemptState, RunId, RunState};
 use forge_process::Liveness;
 
 use crate::background::blocking;
@@ -83,6 +83,10 @@ impl Engine {
         let between = self.inner.store.read(|conn| {
             let mut between = Vec::new();
             for view in attempts::live(conn)? {
+                // One that is held back is started when there is room.
+                if view.attempt.state == AttemptState::Queued {
+                    continue;
+                }
                 let id = view.attempt.id;
                 if runs::live_of_attempt(conn, id)?.is_empty() && !starts::of_attempt(conn, id)? {
                     between.push((id, queue::next(conn, id)?.is_some()));

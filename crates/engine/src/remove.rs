@@ -13,7 +13,7 @@ use crate::store::{
     Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, projects, queue,
     runs, settings, snapshots, starts, tasks,
 };
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, held};
 
 /// What is to be removed.
 #[derive(Debug, Clone, Copy)]
@@ -132,13 +132,16 @@ fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreErro
 }
 
 fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), StoreError> {
+    held::give_up(tx, id)?;
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(()) };
     let project = view.attempt.project;
     let repository = projects::one(tx.conn(), project)?.map(|project| project.path);
     let runs_of = runs::of_attempt(tx.conn(), id)?;
+    // Nothing was made for one that was given up while it waited, and a person's own checkout is theirs.
+    let has_worktree = !view.attempt.worktree_deleted && !view.attempt.in_place;
     let kept = Removed {
         snapshot: snapshots::newest(tx.conn(), id)?,
-        worktree: Some(view.attempt.worktree.to_string_lossy().into_owned()),
+        worktree: has_worktree.then(|| view.attempt.worktree.to_string_lossy().into_owned()),
         repository: repository.map(|path| path.to_string_lossy().into_owned()),
         ..Removed::plain("attempt", id)
     };

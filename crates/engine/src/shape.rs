@@ -15,6 +15,8 @@ pub(crate) enum Rule {
     MaybeFlag,
     Text,
     MaybeText,
+    /// A whole number from 1 on.
+    MaybeLimit,
     /// A text that is never shown again.
     MaybeSecret,
     /// A whole number that is not negative.
@@ -65,6 +67,7 @@ fn described(rule: Rule) -> Value {
         Rule::Text => json!({ "type": "string" }),
         Rule::MaybeText | Rule::MaybeSecret => json!({ "type": ["string", "null"] }),
         Rule::MaybeCount => json!({ "type": ["integer", "null"], "minimum": 0 }),
+        Rule::MaybeLimit => json!({ "type": ["integer", "null"], "minimum": 1 }),
         Rule::Texts => texts,
         Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
         Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
@@ -104,6 +107,10 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         Rule::MaybeCount => {
             (value.is_u64() || value.is_null(), "a whole number that is not negative, or null")
         }
+        Rule::MaybeLimit => (
+            value.is_null() || value.as_i64().is_some_and(|count| count > 0),
+            "a whole number from 1 on, or null",
+        ),
         Rule::Texts => (texts(value), "a list of texts"),
         Rule::OneOf(names) => {
             let right = value.as_str().is_some_and(|name| names.contains(&name));

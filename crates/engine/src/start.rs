@@ -11,18 +11,16 @@ use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
 use crate::error::{io_error, whole};
-use crate::intent::{Intent, TaskBody, What, shown};
+use crate::held;
+use crate::intent::{Base, Intent, TaskBody, What, shown};
+use crate::limits::Limits;
 use crate::once::{Key, Once};
-use crate::paths::free_bytes;
 use crate::store::starts;
 use crate::worktree::Failure;
 use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
 
 /// How often a name that is taken is drawn again.
 const DRAWS: usize = 20;
-
-/// Below this much free room nothing is started: what runs already needs it more.
-const ROOM: u64 = 64 << 20;
 
 /// How soon it is tried again to take back a start, and at which pause it stays.
 const UNDO_AGAIN: Duration = Duration::from_secs(1);
@@ -52,7 +50,8 @@ pub struct NewAttempt {
 pub struct Started {
     pub task: TaskView,
     pub attempt: AttemptView,
-    pub run: Run,
+    /// None when a limit holds the attempt back.
+    pub run: Option<Run>,
 }
 
 /// An attempt without a task.
@@ -69,7 +68,15 @@ pub struct NewLooseAttempt {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartedLoose {
     pub attempt: AttemptView,
-    pub run: Run,
+    /// None when a limit holds the attempt back.
+    pub run: Option<Run>,
+}
+
+/// What became of writing a start down.
+enum Intended {
+    NameTaken,
+    Held,
+    Written,
 }
 
 /// Everything a start needs to know once its task and project are known.
@@ -195,14 +202,25 @@ impl Engine {
             ));
         }
         self.check_agent(&wanted.profile).await?;
-        self.check_room(&self.inner.paths.worktrees)?;
+        self.check_room(&self.inner.paths.worktrees).await?;
         let prefix = self.branch_prefix().await?;
+        let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
+        let limits = self.limits().await?;
+        let base = match limits.is_off() {
+            true => None,
+            false => Some(self.base_to_wait_for(&wanted.project.path, asked.map(str::to_string)).await?),
+        };
         for _ in 0..DRAWS {
             let intent = self.draw(&wanted, &prefix, key.clone());
-            if !self.intend(&intent).await? {
-                continue;
+            match self.intend(&intent, limits, base.clone()).await? {
+                Intended::NameTaken => continue,
+                Intended::Held => {
+                    self.inner.seam.pass("start.held", "").await;
+                    self.inner.line.look();
+                    return Ok((intent.attempt, intent.run));
+                }
+                Intended::Written => {}
             }
-            let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
             self.inner.seam.pass("start.intent", asked.unwrap_or_default()).await;
             match self.make(intent, asked.map(str::to_string)).await {
                 Ok(made) => return Ok(made),
@@ -233,22 +251,30 @@ impl Engine {
                 new_task: wanted.new_task.clone(),
                 branch: format!("{prefix}/{name}"),
                 base: None,
+                held: false,
             },
+            in_place: false,
             images: wanted.images.clone(),
             key,
             at: crate::store::now(),
         }
     }
 
-    /// Writes down what will be made; says whether its names are free.
-    async fn intend(&self, intent: &Intent) -> Result<bool> {
+    /// Writes down what will be made, or that it has to wait.
+    async fn intend(&self, intent: &Intent, limits: Limits, base: Option<Base>) -> Result<Intended> {
         let intent = intent.clone();
         let written = self.inner.store.write(move |tx| {
             if intent.name_taken(tx.conn())? {
-                return Ok(false);
+                return Ok(Intended::NameTaken);
+            }
+            if let Some(base) = base
+                && !held::may_run(tx.conn(), limits, intent.project, intent.attempt)?
+            {
+                held::hold_start(tx, &intent, &base)?;
+                return Ok(Intended::Held);
             }
             intent.insert(tx)?;
-            Ok(true)
+            Ok(Intended::Written)
         });
         Ok(written.await?)
     }
@@ -360,32 +386,24 @@ impl Engine {
         Ok(())
     }
 
-    /// Refuses to start anything when the disk is nearly full.
-    pub(crate) fn check_room(&self, path: &std::path::Path) -> Result<()> {
-        let nearest = path.ancestors().find(|path| path.exists()).unwrap_or(path);
-        for place in [&self.inner.paths.home, nearest] {
-            if let Some(free) = free_bytes(place).filter(|free| *free < ROOM) {
-                return Err(Error::unavailable(format!(
-                    "only {} MB are free on the disk that holds {}; make room ({} MB at least) and try again",
-                    free >> 20,
-                    place.display(),
-                    ROOM >> 20
-                )));
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) async fn started(&self, attempt: AttemptId, run: RunId) -> Result<Started> {
         let attempt = self.attempt(attempt).await?;
         let task = match &attempt.task {
             Some(task) => self.task(task.id).await?,
             None => return Err(Error::not_found("the task of this attempt is gone")),
         };
-        Ok(Started { task, attempt, run: self.run(run).await? })
+        let run = self.first_run(attempt.attempt.id, run).await?;
+        Ok(Started { task, attempt, run })
     }
 
     async fn started_loose(&self, attempt: AttemptId, run: RunId) -> Result<StartedLoose> {
-        Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run: self.run(run).await? })
+        let run = self.first_run(attempt, run).await?;
+        Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run })
+    }
+
+    /// Returns the run that a start made. One that was held back has got it later, or has none yet.
+    async fn first_run(&self, attempt: AttemptId, run: RunId) -> Result<Option<Run>> {
+        let runs = self.runs(attempt, true).await?;
+        Ok(runs.iter().find(|known| known.id == run).or_else(|| runs.first()).cloned())
     }
 }

@@ -11,7 +11,7 @@ use crate::background::detached;
 use crate::error::whole;
 use crate::input::Input;
 use crate::store::{inputs, runs, starts};
-use crate::{Engine, Error, Result, launch};
+use crate::{Engine, Error, Result, held, launch};
 
 /// How long an agent has to act on its own interrupt.
 const OWN_WAY: Duration = Duration::from_secs(2);
@@ -32,6 +32,9 @@ impl Engine {
         let mut bell = self.bell();
         loop {
             bell.mark_unchanged();
+            if self.inner.store.read(move |conn| crate::store::held::has(conn, id)).await? {
+                self.inner.store.write(move |tx| held::give_up(tx, id)).await?;
+            }
             let (live, starting) = self
                 .inner
                 .store
@@ -57,6 +60,7 @@ impl Engine {
 
     /// Stops everything that runs, and says how much that was.
     pub async fn stop_all(&self) -> Result<usize> {
+        self.close_line().await?;
         let live = self.inner.store.read(runs::live).await?;
         let stops: Vec<_> = live
             .iter()

@@ -29,6 +29,8 @@ pub struct AttemptView {
     pub queued: i64,
     /// Its work has reached a target branch.
     pub is_merged: bool,
+    /// Its place among those that a limit holds back, counted from 1.
+    pub place: Option<i64>,
 }
 
 /// An attempt among the tasks it is related to.

@@ -1,6 +1,8 @@
 //! Giving an attempt its worktree: the base is settled and written down, then the worktree is made on its branch.
 
-use forge_git::NewWorktree;
+use std::path::Path;
+
+use forge_git::{NewWorktree, Repo};
 
 use crate::background::blocking;
 use crate::error::io_error;
@@ -31,23 +33,8 @@ impl Engine {
         let (engine, repository) = (self.clone(), intent.repository.clone());
         let resolved = blocking(move || -> Result<_> {
             let repo = engine.repo(&repository)?;
-            let branch = match base_branch {
-                Some(branch) => branch,
-                None => repo.current_branch()?.ok_or_else(|| {
-                    Error::invalid(format!(
-                        "{} has no branch checked out; name the branch to start from in `base_branch`",
-                        repository.display()
-                    ))
-                })?,
-            };
-            match repo.resolve_branch(&branch) {
-                Ok(commit) => Ok((repo, Base { branch, commit })),
-                // A repository without commits has no branches either; that is the better thing to say.
-                Err(forge_git::Error::NoSuchBranch { .. }) if !repo.has_commits()? => {
-                    Err(forge_git::Error::NoCommits { repo: repository }.into())
-                }
-                Err(error) => Err(error.into()),
-            }
+            let base = resolve_base(&repo, &repository, base_branch)?;
+            Ok((repo, base))
         });
         let (repo, resolved) = resolved.await??;
         let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
@@ -72,5 +59,26 @@ impl Engine {
         added.await??;
         self.inner.seam.pass("start.worktree", "").await;
         Ok(())
+    }
+}
+
+/// Settles what an attempt starts from: the branch that was named, or the one that is checked out. Blocks.
+pub(crate) fn resolve_base(repo: &Repo, repository: &Path, named: Option<String>) -> Result<Base> {
+    let branch = match named {
+        Some(branch) => branch,
+        None => repo.current_branch()?.ok_or_else(|| {
+            Error::invalid(format!(
+                "{} has no branch checked out; name the branch to start from in `base_branch`",
+                repository.display()
+            ))
+        })?,
+    };
+    match repo.resolve_branch(&branch) {
+        Ok(commit) => Ok(Base { branch, commit }),
+        // A repository without commits has no branches either; that is the better thing to say.
+        Err(forge_git::Error::NoSuchBranch { .. }) if !repo.has_commits()? => {
+            Err(forge_git::Error::NoCommits { repo: repository.to_path_buf() }.into())
+        }
+        Err(error) => Err(error.into()),
     }
 }

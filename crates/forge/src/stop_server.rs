@@ -76,6 +76,8 @@ fn stop_attempts(client: &Client) -> Result<usize> {
     loop {
         let mut live = ids::attempts(client)?;
         live.retain(|attempt| attempt.is_live() || attempt.state == "queued");
+        // Those that wait go first: they would begin as soon as others end.
+        live.sort_by_key(|attempt| attempt.state != "queued");
         if live.is_empty() {
             return Ok(stopped);
         }

@@ -21,6 +21,9 @@ pub(crate) struct Attempt {
     pub(crate) executor: String,
     #[serde(default)]
     pub(crate) worktree_path: Option<String>,
+    /// Its place among those that a limit holds back.
+    #[serde(default)]
+    pub(crate) queue_place: Option<i64>,
     #[serde(default)]
     pub(crate) open_asks: i64,
     #[serde(default)]

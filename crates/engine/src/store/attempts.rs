@@ -21,7 +21,11 @@ macro_rules! view {
                 (select count(*) from queue q where q.attempt_id = a.id
                     and q.state in ('queued', 'sending')),
                 exists (select 1 from merges m where m.attempt_id = a.id
-                    and (m.kind = 'direct' or m.pr_status = 'merged'))
+                    and (m.kind = 'direct' or m.pr_status = 'merged')),
+                (select count(*) from queued_starts h join queued_starts p on p.place <= h.place
+                    where h.attempt_id = a.id
+                    and not exists (select 1 from starts s where s.attempt_id = h.attempt_id)
+                    and not exists (select 1 from starts s where s.attempt_id = p.attempt_id))
              from attempts a ",
             $tail
         )
@@ -44,6 +48,8 @@ statements! {
         base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at, in_place)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
+    BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
+    NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
     SUM_USAGE = "update attempts set
@@ -152,6 +158,16 @@ pub(crate) fn shift(
     Ok(conn.execute(MOVE, args![id, from, to, reason, now])? == 1)
 }
 
+/// Writes down what an attempt that was held back starts from.
+pub(crate) fn begin(conn: &Conn, id: AttemptId, target: &str, commit: &str, now: Time) -> Result<(), Error> {
+    conn.execute(BEGIN, args![id, target, commit, now]).map(drop)
+}
+
+/// Writes down that an attempt which was held back never got its worktree.
+pub(crate) fn never_made(conn: &Conn, id: AttemptId) -> Result<(), Error> {
+    conn.execute(NEVER_MADE, args![id]).map(drop)
+}
+
 /// Keeps the agent's conversation id; says whether it was new.
 pub(crate) fn set_session(conn: &Conn, id: AttemptId, session: &str, now: Time) -> Result<bool, Error> {
     Ok(conn.execute(SET_SESSION, args![id, session, now])? == 1)
@@ -208,6 +224,7 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         open_asks: row.int(23)?,
         queued: row.int(24)?,
         is_merged: row.flag(25)?,
+        place: Some(row.int(26)?).filter(|place| *place > 0),
     })
 }
 

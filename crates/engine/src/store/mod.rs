@@ -11,6 +11,7 @@ pub(crate) mod calls;
 pub(crate) mod conn;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod held;
 pub(crate) mod images;
 pub(crate) mod inputs;
 pub(crate) mod lodgings;
@@ -164,6 +165,7 @@ mod tests {
                     calls::STATEMENTS,
                     drafts::STATEMENTS,
                     events::STATEMENTS,
+                    held::STATEMENTS,
                     images::STATEMENTS,
                     inputs::STATEMENTS,
                     lodgings::STATEMENTS,

@@ -44,6 +44,8 @@ fn a_disk_that_is_nearly_full_refuses_a_start_and_a_full_one_refuses_a_write() {
     let path = make_repository(&dir.path().join("repository"));
     let new = NewProject { name: "demo".into(), path, ..NewProject::default() };
     let project = runtime.block_on(engine.create_project(new)).unwrap();
+    let floor = serde_json::json!({"limits": {"min_free_mb": 100}}).as_object().unwrap().clone();
+    runtime.block_on(engine.change_config(forge_engine::ConfigChange::new(floor).unwrap())).unwrap();
     let task = |title: &str| forge_engine::NewTask {
         project: project.id,
         title: title.into(),
@@ -53,7 +55,8 @@ fn a_disk_that_is_nearly_full_refuses_a_start_and_a_full_one_refuses_a_write() {
     };
     runtime.block_on(engine.create_task(task("before"))).unwrap();
 
-    fill(&disk.join("filler"), 30 << 20);
+    // More than what nothing is ever started with, less than what the person wants to stay free.
+    fill(&disk.join("filler"), 90 << 20);
     let start = forge_engine::StartTask {
         task: task("start"),
         profile: forge_model::ProfileId::new("SCRIPTED", None).unwrap(),
@@ -62,7 +65,13 @@ fn a_disk_that_is_nearly_full_refuses_a_start_and_a_full_one_refuses_a_write() {
     };
     let error = runtime.block_on(engine.create_and_start(start.clone(), None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    sentence(&error, &["MB are free", "make room"]);
+    sentence(&error, &["MB are free", "make room", "100 MB", "`limits.min_free_mb`"]);
+    assert_eq!(runtime.block_on(engine.tasks(project.id)).unwrap().len(), 1, "it leaves no task");
+    assert!(runtime.block_on(engine.attempts(None)).unwrap().is_empty());
+    assert_eq!(std::fs::read_dir(disk.join("home/runs")).unwrap().count(), 0);
+    assert!(std::fs::read_dir(disk.join("home/worktrees")).is_err(), "and no worktree");
+    let branches = crate::world::git(&project.path, &["for-each-ref", "--format=%(refname)", "refs/heads"]);
+    assert_eq!(branches, "refs/heads/main");
 
     fill(&disk.join("filler2"), 0);
     let error = (0..2000).find_map(|index| {

@@ -23,9 +23,9 @@ fn two_hundred_starts_in_a_row_under_full_load_each_return_a_process_that_exists
         .collect();
     for index in 0..200 {
         let started = world.run(world.engine().create_and_start(world.wanted("hang"), None));
-        let started = started.unwrap_or_else(|error| panic!("start {index}: {error}"));
-        assert!(is_alive(agent_pid(&world, started.run.id)), "start {index} has no process");
-        world.run(world.engine().stop_run(started.run.id)).unwrap();
+        let run = started.unwrap_or_else(|error| panic!("start {index}: {error}")).run.unwrap();
+        assert!(is_alive(agent_pid(&world, run.id)), "start {index} has no process");
+        world.run(world.engine().stop_run(run.id)).unwrap();
     }
     done.store(true, Ordering::Relaxed);
     for burner in burners {

@@ -62,12 +62,13 @@ fn a_picture_of_a_task_is_in_the_worktree_and_git_never_sees_it() {
     let mut wanted = world.wanted(&format!("say ![it]({})\nedit notes.txt seen", image.path()));
     wanted.task.images = vec![image.id];
     let started = world.run(world.engine().create_and_start(wanted, None)).unwrap();
+    let run = started.run.as_ref().unwrap();
     let view = world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
     let placed = view.attempt.worktree.join(image.path());
     assert_eq!(std::fs::read(&placed).unwrap(), PNG);
     // What the agent was told names the whole path; what is remembered is what the person wrote.
-    assert!(world.output(started.run.id).contains(&format!("![it]({})", placed.display())));
-    assert!(started.run.prompt.contains("![it](.forge-images/"));
+    assert!(world.output(run.id).contains(&format!("![it]({})", placed.display())));
+    assert!(run.prompt.contains("![it](.forge-images/"));
     assert_eq!(git(&view.attempt.worktree, &["status", "--porcelain"]), "");
     let committed = world.git(&["ls-tree", "-r", "--name-only", &view.attempt.branch]);
     assert_eq!(committed, "README.md\nnotes.txt");

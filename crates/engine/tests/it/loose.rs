@@ -1,10 +1,10 @@
 //! Attempts without a task, what lies around an attempt, and the window on its queue.
 
 use forge_engine::{
-    Change, DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewAsk, NewLooseAttempt, QueueChange,
-    StartedLoose,
+    AttemptView, Change, DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewAsk, NewLooseAttempt,
+    QueueChange,
 };
-use forge_model::{Answer, AskState, AttemptState, DraftKind, ProfileId};
+use forge_model::{Answer, AskState, AttemptState, DraftKind, ProfileId, Run};
 use serde_json::json;
 
 use crate::world::{World, eventually};
@@ -18,8 +18,14 @@ fn wanted(world: &World, prompt: &str) -> NewLooseAttempt {
     }
 }
 
-fn start(world: &World, prompt: &str) -> StartedLoose {
-    world.run(world.engine().start_loose(wanted(world, prompt), None)).unwrap()
+struct Began {
+    attempt: AttemptView,
+    run: Run,
+}
+
+fn start(world: &World, prompt: &str) -> Began {
+    let started = world.run(world.engine().start_loose(wanted(world, prompt), None)).unwrap();
+    Began { attempt: started.attempt, run: started.run.unwrap() }
 }
 
 fn follow(prompt: &str) -> FollowUp {

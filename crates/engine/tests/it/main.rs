@@ -16,6 +16,7 @@ mod editing;
 mod following;
 mod github;
 mod images;
+mod limits;
 mod local_github;
 mod loose;
 mod mcp_servers;

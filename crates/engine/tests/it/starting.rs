@@ -121,7 +121,7 @@ fn a_key_repeats_the_answer_even_after_a_restart_and_refuses_another_call() {
     world.restart();
     let again = world.run(world.engine().create_and_start(wanted.clone(), key("k", "one"))).unwrap();
     assert_eq!(again.attempt.attempt.id, first.attempt.attempt.id);
-    assert_eq!(again.run.id, first.run.id);
+    assert_eq!(again.run.unwrap().id, first.run.unwrap().id);
     let other = world.run(world.engine().create_and_start(wanted, key("k", "two"))).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Invalid);
     assert!(other.to_string().contains("was used for another call"), "{other}");

@@ -6,13 +6,21 @@ use std::time::{Duration, Instant};
 
 use forge_engine::{
     AgentEnvironment, AttemptView, Engine, GitHubOptions, NewProject, NewTask, Options, Result, Seam,
-    StartTask, Started,
+    StartTask, TaskView,
 };
-use forge_model::{Ask, AttemptId, AttemptState, ProfileId, ProjectId, RunId};
+use forge_model::{Ask, AttemptId, AttemptState, ProfileId, ProjectId, Run, RunId};
 use tokio::runtime::Runtime;
 
 /// How long to wait for something that should come at once, on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+/// A start with its run.
+#[derive(Debug, Clone)]
+pub(crate) struct Began {
+    pub(crate) task: TaskView,
+    pub(crate) attempt: AttemptView,
+    pub(crate) run: Run,
+}
 
 pub(crate) struct World {
     runtime: Option<Runtime>,
@@ -129,8 +137,10 @@ impl World {
         }
     }
 
-    pub(crate) fn start(&self, script: &str) -> Started {
-        self.run(self.engine().create_and_start(self.wanted(script), None)).unwrap()
+    /// Starts a task that nothing holds back.
+    pub(crate) fn start(&self, script: &str) -> Began {
+        let started = self.run(self.engine().create_and_start(self.wanted(script), None)).unwrap();
+        Began { task: started.task, attempt: started.attempt, run: started.run.unwrap() }
     }
 
     pub(crate) fn attempt(&self, id: AttemptId) -> AttemptView {

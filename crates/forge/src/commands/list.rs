@@ -42,8 +42,9 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
 }
 
 fn line(attempt: &Attempt) -> String {
-    let state = match attempt.open_asks {
-        0 => attempt.state.clone(),
+    let state = match (attempt.open_asks, attempt.queue_place) {
+        (0, Some(place)) if attempt.state == "queued" => format!("queued {place}"),
+        (0, _) => attempt.state.clone(),
         _ => "asks".to_string(),
     };
     format!(

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Start from this branch instead of the one that is checked out
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
-    /// Return as soon as the agent runs
+    /// Return as soon as the agent runs, or waits for room
     #[arg(long)]
     detach: bool,
     /// Print the bytes of standard output as the agent wrote them
@@ -82,6 +82,12 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
 }
 
 fn beginning(attempt: &Attempt) -> String {
+    if let Some(place) = attempt.queue_place {
+        let (id, branch) = (attempt.short(), &attempt.branch);
+        return format!(
+            "attempt {id} on branch {branch} is queued, place {place}: it starts when there is room"
+        );
+    }
     match &attempt.worktree_path {
         Some(worktree) => format!("attempt {} on branch {} in {worktree}", attempt.short(), attempt.branch),
         None => format!("attempt {} on branch {}", attempt.short(), attempt.branch),

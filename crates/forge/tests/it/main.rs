@@ -13,6 +13,8 @@ mod board;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod map_streams;
 #[cfg(test)]
 mod outward;

@@ -38,6 +38,8 @@ pub(crate) struct TaskAttempt {
     branch_name: String,
     open_asks: i64,
     queued: i64,
+    /// Its place among those that a limit holds back, counted from 1.
+    queue_place: Option<i64>,
     task: Option<Task>,
 }
 
@@ -91,6 +93,7 @@ impl From<AttemptView> for TaskAttempt {
             branch_name: attempt.branch,
             open_asks: view.open_asks,
             queued: view.queued,
+            queue_place: view.place,
             task: view.task.map(Task::from),
         }
     }

@@ -30,11 +30,14 @@ pub(crate) struct ExecutionRun {
     reason: Option<String>,
     open_asks: i64,
     queued: i64,
+    /// Its place among those that a limit holds back, counted from 1.
+    queue_place: Option<i64>,
 }
 
 impl From<AttemptView> for ExecutionRun {
     fn from(view: AttemptView) -> Self {
         let attempt = view.attempt;
+        let exists = attempt.state != AttemptState::Queued;
         Self {
             id: attempt.id,
             project_id: attempt.project,
@@ -42,7 +45,7 @@ impl From<AttemptView> for ExecutionRun {
             target_branch: attempt.target_branch,
             executor: attempt.profile.agent,
             variant: attempt.profile.variant,
-            container_ref: Some(attempt.worktree.to_string_lossy().into_owned()),
+            container_ref: exists.then(|| attempt.worktree.to_string_lossy().into_owned()),
             prompt: attempt.prompt,
             worktree_deleted: attempt.worktree_deleted,
             created_at: attempt.created_at,
@@ -52,20 +55,24 @@ impl From<AttemptView> for ExecutionRun {
             reason: attempt.reason,
             open_asks: view.open_asks,
             queued: view.queued,
+            queue_place: view.place,
         }
     }
 }
 
-/// An execution run that was started, and its first process, which exists.
+/// An execution run that was started, and its first process, which exists; none when a limit holds it back.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StartedExecutionRun {
     execution_run: ExecutionRun,
-    execution_process: ExecutionProcess,
+    execution_process: Option<ExecutionProcess>,
 }
 
 impl From<StartedLoose> for StartedExecutionRun {
     fn from(started: StartedLoose) -> Self {
-        Self { execution_run: started.attempt.into(), execution_process: started.run.into() }
+        Self {
+            execution_run: started.attempt.into(),
+            execution_process: started.run.map(ExecutionProcess::from),
+        }
     }
 }
 

@@ -88,6 +88,7 @@ fn attempt_view() -> AttemptView {
         open_asks: 0,
         queued: 2,
         is_merged: false,
+        place: None,
     }
 }
 
@@ -208,7 +209,7 @@ fn an_attempt_without_a_task_or_worktree_says_null() {
 
 #[test]
 fn a_start_answers_the_task_and_the_attempt_under_every_key() {
-    let started = Started { task: task_view(), attempt: attempt_view(), run: run() };
+    let started = Started { task: task_view(), attempt: attempt_view(), run: Some(run()) };
     let expected = with(
         wire(TaskWithAttemptStatus::from(task_view())),
         json!({
