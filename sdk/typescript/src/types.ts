@@ -127,6 +127,11 @@ export type Config = {
   github_login_acknowledged: boolean;
   language: "BROWSER" | "EN" | "JA" | "ES" | "KO";
   last_app_version: string | null;
+  limits: {
+    max_running: number | null;
+    max_running_per_project: number | null;
+    min_free_mb: number | null;
+  };
   notifications: {
     push_enabled: boolean;
     sound_enabled: boolean;
@@ -355,6 +360,8 @@ export type ExecutionRun = {
   open_asks: number;
   project_id: string;
   prompt: string;
+  /** Its place among those that a limit holds back, counted from 1. */
+  queue_place: number | null;
   queued: number;
   reason: string | null;
   state: AttemptState;
@@ -825,9 +832,9 @@ export type SearchResult = {
   path: string;
 };
 
-/** An execution run that was started, and its first process, which exists. */
+/** An execution run that was started, and its first process, which exists; none when a limit holds it back. */
 export type StartedExecutionRun = {
-  execution_process: ExecutionProcess;
+  execution_process: ExecutionProcess | null;
   execution_run: ExecutionRun;
 };
 
@@ -887,6 +894,8 @@ export type TaskAttempt = {
   open_asks: number;
   output_tokens: number | null;
   project_id: string;
+  /** Its place among those that a limit holds back, counted from 1. */
+  queue_place: number | null;
   queued: number;
   reason: string | null;
   setup_completed_at: string | null;
