@@ -110,7 +110,7 @@ fn a_read_only_place_for_worktrees_fails_the_start_and_leaves_nothing() {
     let world = World::new();
     let root = world.home.join("worktrees");
     std::fs::create_dir_all(&root).unwrap();
-    let mount = Mount::new(&root, &["-t", "tmpfs", "-o", "ro,size=200m", "tmpfs"]);
+    let mount = Mount::new(&root, &["-t", "tmpfs", "-o", "ro,size=2g", "tmpfs"]);
     let error = world.run(world.engine().create_and_start(world.wanted("say hi"), None)).unwrap_err();
     sentence(&error, &["ead-only", root.to_str().unwrap()]);
     assert_eq!(world.made().0, Vec::<String>::new());
