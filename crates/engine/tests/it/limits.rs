@@ -71,7 +71,7 @@ fn over_the_limit_an_attempt_is_queued_with_its_place_and_nothing_is_made_for_it
     assert_eq!(world.git(&["rev-parse", "main"]), second_over.attempt.base_commit);
     world.wait_for(id(&third), AttemptState::Finished);
     let run = world.run(world.engine().runs(id(&second), true)).unwrap().remove(0);
-    assert_eq!(world.output(run.id).contains("second"), true);
+    assert!(world.output(run.id).contains("second"));
     let again = world.run(world.engine().create_and_start(world.wanted("say second"), key)).unwrap();
     assert_eq!(again.run.unwrap().id, run.id, "and later tells of its run");
     let task = world.run(world.engine().task(second.task.task.id)).unwrap();
