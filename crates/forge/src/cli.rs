@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{answer, follow_up, list, logs, run, serve, status, stop, wait};
+use crate::commands::{answer, follow_up, gc, list, logs, run, serve, status, stop, wait};
 use crate::exit::{Exit, Result};
 use crate::output::Output;
 
@@ -55,6 +55,7 @@ enum Command {
     Answer(answer::Args),
     Wait(wait::Args),
     Status(status::Args),
+    Gc(gc::Args),
 }
 
 impl Cli {
@@ -72,6 +73,7 @@ impl Cli {
             Command::Answer(args) => answer::run(globals, output, args),
             Command::Wait(args) => wait::run(globals, output, args),
             Command::Status(args) => status::run(globals, output, args),
+            Command::Gc(args) => gc::run(globals, output, args),
         }
     }
 }

@@ -8,6 +8,7 @@ export const operations = {
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
   changeQueued: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/queue/{item}","gives":"data"},
   checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
+  collectGarbage: {"method":"POST","path":"/api/gc","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
   createApproval: {"method":"POST","path":"/api/approvals/create","gives":"data"},
@@ -133,6 +134,11 @@ export abstract class Operations {
   /** Says whether the stored token is good. Without one, nobody is asked. */
   checkGithubToken(options?: CallOptions): Promise<T.CheckTokenResponse> {
     return this.call(operations.checkGithubToken, { options });
+  }
+
+  /** Moves worktrees that have had their time to the trash; a dry run only tells. */
+  collectGarbage(body?: T.CollectGarbage | null, options?: CallOptions): Promise<T.Cleaned> {
+    return this.call(operations.collectGarbage, { body, options });
   }
 
   /** Adds a task and starts its first attempt, which runs when this answers. */

@@ -93,6 +93,17 @@ export type ChangeQueued = {
 
 export type CheckTokenResponse = "VALID" | "INVALID";
 
+export type Cleaned = {
+  /** What stays although it is old or nobody's, and why. */
+  left: Array<Left>;
+  /** What went, or would go. */
+  swept: Array<Swept>;
+};
+
+export type CollectGarbage = {
+  dry_run?: boolean | null;
+};
+
 /** How a command ended. */
 export type CommandResult = {
   exit_status: ExitStatus | null;
@@ -504,6 +515,12 @@ export type ImageResponse = {
   updated_at: string;
 };
 
+export type Left = {
+  path: string;
+  task_attempt_id: string | null;
+  why: string;
+};
+
 /** What the server sends. */
 export type LiveMessage = {
   finished?: boolean;
@@ -858,6 +875,15 @@ export type StartedTask = {
   task: Task;
   title: string;
   updated_at: string;
+};
+
+export type Swept = {
+  bytes: number | null;
+  path: string;
+  reason: string;
+  task_attempt_id: string | null;
+  /** `worktree`, `ignored`, `stray`, `empty` or `trash`. */
+  what: string;
 };
 
 export type Tag = {

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod follow_up;
+pub(crate) mod gc;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod run;

@@ -11,6 +11,8 @@ mod bad_git;
 #[path = "../../../server/tests/it/board.rs"]
 mod board;
 #[cfg(test)]
+mod cleaning;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod limits;

@@ -119,6 +119,7 @@ pub(crate) const EXECUTOR_PROFILE_ID: Name =
 pub(crate) const EXECUTOR: Name = line("executor").or(&["profile"]);
 pub(crate) const VARIANT: Name = name("variant", SHORT, Kind::Text);
 pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT, Kind::Text);
+pub(crate) const DRY_RUN: Name = flag("dry_run");
 pub(crate) const USE_WORKTREE: Name = flag("use_worktree");
 pub(crate) const PROMPT: Name = name("prompt", UNBOUNDED, Kind::Line).or(&["follow_up_prompt"]);
 

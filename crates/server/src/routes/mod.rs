@@ -10,6 +10,7 @@ mod events;
 mod execution_runs;
 mod filesystem;
 mod forge;
+mod gc;
 mod github;
 mod health;
 mod images;
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Api {
         .merge(filesystem::api())
         .merge(events::api())
         .merge(forge::api())
+        .merge(gc::api())
         .merge(sounds::api())
         .merge(live::api())
 }

@@ -11,6 +11,7 @@ mod draft;
 mod editor;
 mod execution_run;
 mod forge;
+mod gc;
 mod github;
 mod image;
 mod mcp_config;
@@ -40,6 +41,7 @@ pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
     OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,
 };
+pub(crate) use gc::{Cleaned, GC};
 pub(crate) use github::{CheckTokenResponse, DeviceFlowStart, DevicePollStatus};
 pub(crate) use image::ImageResponse;
 pub(crate) use mcp_config::{
