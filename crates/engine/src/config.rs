@@ -42,7 +42,11 @@ const KEYS: Keys = &[
     ("limits", Rule::Section(LIMITS)),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
     ("worktrees", Rule::Section(WORKTREES)),
+    ("worktree_pool", Rule::Section(WORKTREE_POOL)),
 ];
+
+/// How many worktrees wait per project; from how many files on that is worth it; what all of them may take.
+const WORKTREE_POOL: Keys = &[("ready", Rule::Count), ("from_files", Rule::Count), ("disk_mb", Rule::Count)];
 
 const NOTIFICATIONS: Keys =
     &[("sound_enabled", Rule::Flag), ("push_enabled", Rule::Flag), ("sound_file", Rule::OneOf(SOUNDS))];
@@ -196,6 +200,7 @@ fn defaults() -> Map<String, Value> {
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
         "showcases": {"seen_features": []},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
+        "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
     });
     match defaults {
         Value::Object(map) => map,

@@ -48,6 +48,7 @@ mod once;
 mod open;
 mod orphans;
 mod paths;
+mod pool;
 mod private_file;
 mod profiles;
 mod project_branch;
@@ -164,6 +165,8 @@ struct Inner {
     line: Arc<held::Line>,
     crowds: logs::Crowds,
     kept_tasks: kept_tasks::KeptTasks,
+    /// Worktrees that were made ahead.
+    pool: pool::Pool,
     /// What readers of changes share.
     recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.

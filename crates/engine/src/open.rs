@@ -117,6 +117,7 @@ impl Engine {
                 line: Default::default(),
                 crowds: Default::default(),
                 kept_tasks: Default::default(),
+                pool: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
@@ -136,6 +137,7 @@ impl Engine {
         engine.keep_sending();
         engine.keep_polling();
         engine.keep_starting();
+        engine.keep_pool();
         Ok(engine)
     }
 }

@@ -1,8 +1,10 @@
 //! Where things are kept inside the data directory.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use forge_model::{AttemptId, RunId};
+use sha2::{Digest, Sha256};
 
 /// The places of a data directory.
 #[derive(Debug, Clone)]
@@ -48,6 +50,13 @@ impl Paths {
 
     pub(crate) fn lock(&self) -> PathBuf {
         self.home.join("lock")
+    }
+
+    /// Where worktrees wait for their attempts. The data directory has its part in the name: another one may have
+    /// its worktrees at the same place.
+    pub(crate) fn pool(&self) -> PathBuf {
+        let home = Sha256::digest(self.home.as_os_str().as_bytes());
+        self.worktrees.join(".pool").join(&format!("{home:x}")[..8])
     }
 
     /// A worktree's directory, from the attempt's name.

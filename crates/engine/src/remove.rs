@@ -60,6 +60,7 @@ impl Engine {
         if !removed.await? {
             return Err(doomed.still_running());
         }
+        self.inner.pool.poke();
         self.trash_removed().await
     }
 

@@ -22,6 +22,8 @@ pub(crate) enum Rule {
     /// A whole number that is not negative.
     MaybeCount,
     Texts,
+    /// A whole number that is not below zero.
+    Count,
     OneOf(&'static [&'static str]),
     MaybeOneOf(&'static [&'static str]),
     /// An agent and its variant, as an object or as plain text.
@@ -69,6 +71,7 @@ fn described(rule: Rule) -> Value {
         Rule::MaybeCount => json!({ "type": ["integer", "null"], "minimum": 0 }),
         Rule::MaybeLimit => json!({ "type": ["integer", "null"], "minimum": 1 }),
         Rule::Texts => texts,
+        Rule::Count => json!({ "type": "integer", "minimum": 0 }),
         Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
         Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
         Rule::MaybeSection(keys) => json!({ "anyOf": [schema(keys), { "type": "null" }] }),
@@ -112,6 +115,7 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
             "a whole number from 1 on, or null",
         ),
         Rule::Texts => (texts(value), "a list of texts"),
+        Rule::Count => (value.is_u64(), "a whole number, 0 or more"),
         Rule::OneOf(names) => {
             let right = value.as_str().is_some_and(|name| names.contains(&name));
             return (!right).then(|| format!("one of {}", names.join(", ")));

@@ -289,6 +289,7 @@ impl Engine {
             Ok(()) => self.make_process(&intent).await.map_err(Failure::Other),
             Err(failure) => Err(failure),
         };
+        self.inner.pool.poke();
         match made {
             Ok(run) => Ok((intent.attempt, run.id)),
             Err(Failure::NameTaken) => {
@@ -364,6 +365,9 @@ impl Engine {
             let (trash, branch, commit) = (self.inner.paths.trash(), branch.clone(), base.commit.clone());
             blocking(move || -> Result<()> {
                 let repo = engine.repo(&repository)?;
+                // The hand-over of a worktree that waited may have broken off, and git with it.
+                repo.mend_handover(&worktree, &engine.lock_reason())?;
+                repo.drop_stale_locks(&worktree, &branch, &engine.lock_reason())?;
                 if worktree.exists() {
                     let trashed = repo.remove_worktree_to_trash(&worktree, &trash, &root)?;
                     // When no process ever worked in it, it holds nothing but a fresh checkout.

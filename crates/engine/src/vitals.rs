@@ -17,6 +17,10 @@ pub struct Vitals {
     pub commits: u64,
     /// Acts that wait for the thread that writes.
     pub waiting_writes: u64,
+    /// Worktrees that wait for an attempt.
+    pub ready_worktrees: u64,
+    /// Worktrees that were handed over since the engine was opened.
+    pub handed_over: u64,
     /// The memory of this process, where the system tells.
     pub resident_bytes: Option<u64>,
 }
@@ -29,7 +33,8 @@ impl Engine {
         let (attempts, seq) = seen.await?;
         let (commits, waiting_writes) = store.writes();
         let resident_bytes = blocking(resident_bytes).await?;
-        Ok(Vitals { attempts, seq, commits, waiting_writes, resident_bytes })
+        let (ready_worktrees, handed_over) = self.inner.pool.counts();
+        Ok(Vitals { attempts, seq, commits, waiting_writes, ready_worktrees, handed_over, resident_bytes })
     }
 }
 

@@ -7,6 +7,7 @@ use forge_git::{NewWorktree, Repo};
 use crate::background::blocking;
 use crate::error::io_error;
 use crate::intent::{Base, Intent, What};
+use crate::store::ready;
 use crate::{Engine, Error, Result};
 
 /// Why a start was not made.
@@ -40,8 +41,20 @@ impl Engine {
         let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
         let (branch, commit) = (branch.clone(), resolved.commit.clone());
         *base = Some(resolved);
+        let waiting = self.take_ready(intent.project, &repo, &commit).await;
+        let claimed = waiting.as_ref().map(|waiting| waiting.path().to_string_lossy().into_owned());
         let written = intent.clone();
-        self.inner.store.write(move |tx| written.update(tx)).await.map_err(Error::from)?;
+        let written = self.inner.store.write(move |tx| {
+            written.update(tx)?;
+            claimed.map_or(Ok(false), |path| ready::claim(tx.conn(), &path, written.attempt))
+        });
+        if written.await.map_err(Error::from)?
+            && let Some(waiting) = waiting
+            && self.hand_over(waiting, &intent.worktree, &branch).await?
+        {
+            self.inner.seam.pass("start.worktree", "").await;
+            return Ok(());
+        }
         let path = intent.worktree.clone();
         let lock_reason = self.lock_reason();
         let root = self.inner.paths.worktrees.clone();

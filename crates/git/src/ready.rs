@@ -23,6 +23,9 @@ use crate::worktrees::index_entries;
 /// The first version whose `update-ref` writes a symbolic reference in a transaction.
 const SYMREF_UPDATE: (u32, u32, u32) = (2, 46, 0);
 
+/// Stands in the entry of a worktree that is ready.
+const REMEMBERED: &str = "forge-ready";
+
 /// A worktree that waits, detached at a commit.
 #[derive(Debug, Clone)]
 pub struct Ready {
@@ -216,6 +219,17 @@ impl Ready {
     pub fn index_stamp(&self) -> Option<(u64, u64, i64, i64)> {
         let index = fs::metadata(self.checkout.git_dir.join("index")).ok()?;
         Some((index.ino(), index.size(), index.mtime(), index.mtime_nsec()))
+    }
+
+    /// Writes down beside its index under which circumstances its files were written.
+    pub fn remember(&self, circumstances: &[u8]) -> Result<()> {
+        let file = self.checkout.git_dir.join(REMEMBERED);
+        fs::write(&file, circumstances).map_err(io_error("write", &file))
+    }
+
+    /// Reads under which circumstances its files were written; nothing when it was never finished.
+    pub fn remembered(&self) -> Option<Vec<u8>> {
+        fs::read(self.checkout.git_dir.join(REMEMBERED)).ok()
     }
 
     /// Hands over, first step: renames its directory to a path on the same disk that does not exist.

@@ -118,6 +118,10 @@ impl Metrics {
         line(&mut text, "forge_store_commits_total", &[], vitals.commits);
         family(&mut text, "forge_store_waiting", "gauge", "Acts that wait for the thread that writes.");
         line(&mut text, "forge_store_waiting", &[], vitals.waiting_writes);
+        family(&mut text, "forge_worktrees_ready", "gauge", "Worktrees that wait for an attempt.");
+        line(&mut text, "forge_worktrees_ready", &[], vitals.ready_worktrees);
+        family(&mut text, "forge_worktrees_handed_over_total", "counter", "Starts that got one that waited.");
+        line(&mut text, "forge_worktrees_handed_over_total", &[], vitals.handed_over);
         family(&mut text, "forge_streams_open", "gauge", "Open streams by kind and route.");
         for (key, open) in lock(&self.counts.streams).iter() {
             line(&mut text, "forge_streams_open", &[("kind", key.kind), ("route", &key.route)], open);

@@ -20,6 +20,7 @@ mod migrate;
 pub(crate) mod notices;
 pub(crate) mod projects;
 pub(crate) mod queue;
+pub(crate) mod ready;
 pub(crate) mod removed;
 pub(crate) mod runs;
 pub(crate) mod settings;
@@ -173,6 +174,7 @@ mod tests {
                     notices::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,
+                    ready::STATEMENTS,
                     removed::STATEMENTS,
                     runs::STATEMENTS,
                     settings::STATEMENTS,

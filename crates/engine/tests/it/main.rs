@@ -23,6 +23,7 @@ mod mcp_servers;
 mod notices;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;
+mod pool;
 mod project_settings;
 mod pull_requests;
 mod pulling;

@@ -198,9 +198,11 @@ impl World {
     pub(crate) fn made(&self) -> (Vec<String>, Vec<String>) {
         let branches = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/forge"]);
         let worktrees = std::fs::read_dir(self.home.join("worktrees"));
-        let worktrees = worktrees
-            .map(|entries| entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect());
-        (branches.lines().map(str::to_string).collect(), worktrees.unwrap_or_default())
+        let names = worktrees.into_iter().flatten();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        // Those that wait for an attempt were made by none.
+        let worktrees = names.filter(|name| name != ".pool").collect();
+        (branches.lines().map(str::to_string).collect(), worktrees)
     }
 }
 

@@ -1,0 +1,218 @@
+//! The warm pool: worktrees that were made ahead, and how a start gets one of them.
+//!
+//! A start never waits for the pool and never fails because of it: whatever is not right with a worktree that
+//! waits, the start makes its own. `keeper` makes them, looks after them and throws them away; a worktree is
+//! handed out only when it is known that nobody touched it since the keeper looked.
+
+mod keeper;
+mod making;
+mod silence;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forge_git::{Ready, Repo, Weight};
+use forge_model::ProjectId;
+use tokio::sync::Notify;
+
+use crate::background::blocking;
+use crate::worktree::Failure;
+use crate::{Engine, Result};
+use silence::{Silence, Tree};
+
+/// A tree of at most so many files is looked through at the hand-over when it could not be watched; that takes less
+/// than to make one.
+const LOOKED_THROUGH: u32 = 5_000;
+
+/// The worktrees that wait, as far as this server is sure of them.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    waiting: Mutex<Vec<Waiting>>,
+    silence: Silence,
+    /// Something happened that the keeper should look at.
+    poked: Arc<Notify>,
+    /// What is known of the commit that a project's attempts start from.
+    bases: Mutex<HashMap<ProjectId, Base>>,
+    handed_over: AtomicU64,
+}
+
+/// A commit, what it weighs, and whether worktrees of it are of no use.
+#[derive(Debug)]
+struct Base {
+    oid: String,
+    weight: Weight,
+    rests: bool,
+}
+
+/// A worktree that waits for a start.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    project: ProjectId,
+    ready: Ready,
+    /// What its files depend on besides their commit.
+    circumstances: Vec<u8>,
+    index: Option<(u64, u64, i64, i64)>,
+    files: u32,
+    tree: Option<Tree>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            waiting: Mutex::default(),
+            silence: Silence::new(silence::MOST),
+            poked: Arc::default(),
+            bases: Mutex::default(),
+            handed_over: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Pool {
+    /// Has the keeper look, once it is quiet.
+    pub(crate) fn poke(&self) {
+        self.poked.notify_one();
+    }
+
+    /// How many wait, and how many were handed over.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.lock().len() as u64, self.handed_over.load(Ordering::Relaxed))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a worktree out. Whoever has it is alone with it.
+    fn take(&self, is_wanted: impl FnMut(&Waiting) -> bool) -> Option<Waiting> {
+        let mut waiting = self.lock();
+        let at = waiting.iter().position(is_wanted)?;
+        Some(waiting.remove(at))
+    }
+
+    /// Says whether a worktree is as the keeper left it.
+    fn is_untouched(&self, waiting: &Waiting) -> bool {
+        waiting.index.is_some()
+            && waiting.ready.index_stamp() == waiting.index
+            && waiting.ready.repo().circumstances() == waiting.circumstances
+            && match waiting.tree {
+                Some(tree) => self.silence.is_silent(tree),
+                None => waiting.files <= LOOKED_THROUGH && waiting.ready.is_clean().unwrap_or(false),
+            }
+    }
+
+    /// Adds up the files of a project's base, once for each commit; none when it rests.
+    fn weight(&self, project: ProjectId, repo: &Repo, oid: &str) -> Result<Option<Weight>> {
+        let bases = || self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(base) = bases().get(&project).filter(|base| base.oid == oid) {
+            return Ok((!base.rests).then_some(base.weight));
+        }
+        let weight = repo.weight(oid)?;
+        bases().insert(project, Base { oid: oid.to_string(), weight, rests: false });
+        Ok(Some(weight))
+    }
+
+    /// Has no more worktrees made of a project's base until it moves.
+    fn rest(&self, project: ProjectId) {
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(base) = bases.get_mut(&project) {
+            base.rests = true;
+        }
+    }
+
+    fn forget(&self, waiting: &Waiting) {
+        if let Some(tree) = waiting.tree {
+            self.silence.forget(tree);
+        }
+    }
+}
+
+impl Waiting {
+    pub(crate) fn path(&self) -> &Path {
+        self.ready.path()
+    }
+}
+
+impl Engine {
+    /// Takes a worktree of a project at a commit out of the pool, when one waits that nobody touched. It has to be
+    /// claimed before it is used.
+    pub(crate) async fn take_ready(&self, project: ProjectId, repo: &Repo, oid: &str) -> Option<Waiting> {
+        let is_wanted = |waiting: &Waiting| {
+            let same = waiting.ready.repo().common_dir() == repo.common_dir();
+            waiting.project == project && waiting.ready.oid() == oid && same
+        };
+        loop {
+            let waiting = self.inner.pool.take(is_wanted)?;
+            let engine = self.clone();
+            let looked = blocking(move || {
+                let pool = &engine.inner.pool;
+                if pool.is_untouched(&waiting) {
+                    return Some(waiting);
+                }
+                // The keeper looks through it, and has it wait again or throws it away.
+                pool.forget(&waiting);
+                pool.poke();
+                None
+            });
+            if let Some(waiting) = looked.await.ok()? {
+                return Some(waiting);
+            }
+        }
+    }
+
+    /// Hands a claimed worktree over: it is then where it was wanted, on its branch. Says whether it could be done;
+    /// if not, everything is as before.
+    pub(crate) async fn hand_over(
+        &self,
+        waiting: Waiting,
+        to: &Path,
+        branch: &str,
+    ) -> std::result::Result<bool, Failure> {
+        let (mut ready, from) = (waiting.ready.clone(), waiting.path().to_path_buf());
+        let (engine, target) = (self.clone(), to.to_path_buf());
+        // Nobody listens to it from now on; a large tree has many watches, and the start does not wait for that.
+        tokio::task::spawn_blocking(move || engine.inner.pool.forget(&waiting));
+        let renamed = blocking(move || ready.rename(&target).map(|()| ready)).await?;
+        let ready = match renamed {
+            Ok(ready) => ready,
+            Err(forge_git::Error::PathTaken { .. }) => return Err(Failure::NameTaken),
+            Err(error) => return Ok(trouble(&from, &error)),
+        };
+        self.inner.seam.pass("pool.renamed", "").await;
+        let (pointed, ready) = blocking(move || (ready.point(), ready)).await?;
+        self.inner.seam.pass("pool.pointed", "").await;
+        let branch = branch.to_string();
+        let home = from.clone();
+        let put = blocking(move || {
+            let put = pointed.and_then(|()| ready.put_on(&branch));
+            if put.is_err()
+                && let Err(error) = put_back(ready, &home)
+            {
+                tracing::warn!("worktree {} could not go back: {error}", home.display());
+            }
+            put
+        });
+        match put.await? {
+            Ok(_) => {
+                self.inner.pool.handed_over.fetch_add(1, Ordering::Relaxed);
+                Ok(true)
+            }
+            Err(forge_git::Error::BranchTaken { .. }) => Err(Failure::NameTaken),
+            Err(error) => Ok(trouble(&from, &error)),
+        }
+    }
+}
+
+fn put_back(mut ready: Ready, from: &Path) -> Result<()> {
+    ready.rename(from)?;
+    Ok(ready.point()?)
+}
+
+/// Notes why a worktree could not be handed over; the start makes its own then.
+fn trouble(path: &Path, error: &forge_git::Error) -> bool {
+    let why = crate::error::whole(error);
+    tracing::warn!("worktree {} could not be handed over: {why}", path.display());
+    false
+}
