@@ -18,6 +18,9 @@ use crate::wait::eventually;
 /// How long stopping everything politely may take before it is killed.
 const GOODBYE: Duration = Duration::from_secs(60);
 
+/// As in the repositories that people have, files lie in many directories.
+const IN_ONE_DIRECTORY: usize = 50;
+
 /// A world, and the place on disk that holds all of it.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -65,9 +68,12 @@ impl World {
 
     fn fill_repository(&self, files: usize) -> anyhow::Result<()> {
         let source = self.repository().join("source");
-        fs::create_dir_all(&source).with_context(|| format!("could not make {}", source.display()))?;
         for number in 0..files {
-            let path = source.join(format!("file-{number:05}.txt"));
+            let part = source.join(format!("part-{:03}", number / IN_ONE_DIRECTORY));
+            if number % IN_ONE_DIRECTORY == 0 {
+                fs::create_dir_all(&part).with_context(|| format!("could not make {}", part.display()))?;
+            }
+            let path = part.join(format!("file-{number:05}.txt"));
             let content = format!("line of file {number}\n").repeat(200);
             fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
         }

@@ -156,6 +156,11 @@ export type Config = {
   telemetry_acknowledged: boolean;
   theme: "LIGHT" | "DARK" | "SYSTEM";
   workspace_dir: string | null;
+  worktree_pool: {
+    disk_mb: number;
+    from_files: number;
+    ready: number;
+  };
   worktrees: {
     expire_after_hours: number | null;
     tidy_after_hours: number | null;

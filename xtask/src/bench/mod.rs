@@ -6,6 +6,7 @@ mod history;
 mod latency;
 mod lists;
 mod memory;
+mod pool;
 mod start;
 mod stop;
 mod survive;
@@ -29,7 +30,8 @@ pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure one row only: start, latency, memory, boot, crowd, stop, survive, viewers or lists
+    /// Measure one row only: start, pool, latency, memory, boot, crowd, stop, survive, viewers
+    /// or lists
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -50,8 +52,9 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 9] = [
+const MEASURES: [(&str, Measure); 10] = [
     ("start", start::measure),
+    ("pool", pool::measure),
     ("latency", latency::measure),
     ("memory", memory::measure),
     ("boot", boot::measure),
