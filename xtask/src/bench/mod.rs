@@ -7,6 +7,7 @@ mod latency;
 mod lists;
 mod memory;
 mod pool;
+mod snapshot;
 mod start;
 mod stop;
 mod survive;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure one row only: start, pool, latency, memory, boot, crowd, stop, survive, viewers
+    /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers
     /// or lists
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
@@ -52,9 +53,10 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 10] = [
+const MEASURES: [(&str, Measure); 11] = [
     ("start", start::measure),
     ("pool", pool::measure),
+    ("snapshot", snapshot::measure),
     ("latency", latency::measure),
     ("memory", memory::measure),
     ("boot", boot::measure),

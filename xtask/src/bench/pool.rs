@@ -153,7 +153,14 @@ fn beside_floor(what: &'static str, took: Duration, floor: Duration, of: &str) -
 fn crowd(act: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     thread::scope(|scope| {
-        let members: Vec<_> = (0..CROWD).map(|number| scope.spawn({ let act = &act; move || act(number) })).collect();
+        let members: Vec<_> = (0..CROWD)
+            .map(|number| {
+                scope.spawn({
+                    let act = &act;
+                    move || act(number)
+                })
+            })
+            .collect();
         for member in members {
             member.join().unwrap_or_else(|_| anyhow::bail!("one of the crowd broke off"))?;
         }
@@ -171,14 +178,14 @@ fn add(world: &World, name: &str) -> anyhow::Result<Duration> {
 }
 
 /// Says how many worktrees are to wait. The server is not there yet.
-fn configure(world: &World, ready: usize) -> anyhow::Result<()> {
+pub(super) fn configure(world: &World, ready: usize) -> anyhow::Result<()> {
     let (home, config) = (world.home(), json!({"worktree_pool": {"ready": ready, "disk_mb": 16_000}}));
     std::fs::create_dir_all(&home).with_context(|| format!("could not make {}", home.display()))?;
     let file = home.join("config.json");
     std::fs::write(&file, config.to_string()).with_context(|| format!("could not write {}", file.display()))
 }
 
-fn until_ready(api: &Api, wanted: usize) -> anyhow::Result<()> {
+pub(super) fn until_ready(api: &Api, wanted: usize) -> anyhow::Result<()> {
     eventually(FILLED, "worktrees to wait", || Ok((pool(api)?.0 == wanted).then_some(())))
 }
 
