@@ -11,6 +11,7 @@ mod bring_back;
 mod browse;
 mod clean;
 mod config;
+mod diffs;
 mod drafts;
 mod drive;
 mod editor;
@@ -91,11 +92,13 @@ use forge_model::RunId;
 pub use asks::NewAsk;
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};
+pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffView, FileVersion};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use editor::OpenEditor;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
+pub use forge_git::{ChangeKind, Content, Counts, FileChange};
 pub use forge_hosts::{Instance, Secret};
 pub use gc::{Cleaned, Left, Swept, What};
 pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
@@ -167,6 +170,7 @@ struct Inner {
     kept_tasks: kept_tasks::KeptTasks,
     /// Worktrees that were made ahead.
     pool: pool::Pool,
+    diffs: diffs::Diffs,
     /// What readers of changes share.
     recent: events::Recent,
     /// Held while a file that people edit too is read, changed and written.

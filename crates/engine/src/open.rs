@@ -18,7 +18,7 @@ use crate::github::{self, GitHubOptions};
 use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
-use crate::{Engine, Error, Inner, Result, orphans};
+use crate::{Engine, Error, Inner, Result, diffs, orphans};
 
 /// How long a dead server's lock may be held by what it was just forking, which has it until its exec.
 const INHERITED: Duration = Duration::from_secs(2);
@@ -99,6 +99,7 @@ impl Engine {
             .map_err(|error| Error::unavailable(format!("cannot follow files: {}", whole(&error))))?;
         let engine = Engine {
             inner: Arc::new(Inner {
+                diffs: diffs::Diffs::open(&paths),
                 paths,
                 store,
                 git,

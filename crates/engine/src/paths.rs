@@ -32,6 +32,11 @@ impl Paths {
         self.home.join("private").join(id.to_string())
     }
 
+    /// Private indexes of worktrees that somebody looks at.
+    pub(crate) fn diffs(&self) -> PathBuf {
+        self.home.join("diffs")
+    }
+
     pub(crate) fn bin(&self) -> PathBuf {
         self.home.join("bin")
     }

@@ -21,6 +21,9 @@ pub struct Vitals {
     pub ready_worktrees: u64,
     /// Worktrees that were handed over since the engine was opened.
     pub handed_over: u64,
+    /// Diffs of attempts that were computed, and directories that are watched for them.
+    pub diffs_computed: u64,
+    pub diff_watches: u64,
     /// The memory of this process, where the system tells.
     pub resident_bytes: Option<u64>,
 }
@@ -34,7 +37,18 @@ impl Engine {
         let (commits, waiting_writes) = store.writes();
         let resident_bytes = blocking(resident_bytes).await?;
         let (ready_worktrees, handed_over) = self.inner.pool.counts();
-        Ok(Vitals { attempts, seq, commits, waiting_writes, ready_worktrees, handed_over, resident_bytes })
+        let (diffs_computed, diff_watches) = self.inner.diffs.counts();
+        Ok(Vitals {
+            attempts,
+            seq,
+            commits,
+            waiting_writes,
+            ready_worktrees,
+            handed_over,
+            diffs_computed,
+            diff_watches,
+            resident_bytes,
+        })
     }
 }
 

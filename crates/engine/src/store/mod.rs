@@ -9,6 +9,7 @@ pub(crate) mod asks;
 pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod conn;
+pub(crate) mod diffs;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod held;
@@ -164,6 +165,7 @@ mod tests {
                     asks::STATEMENTS,
                     attempts::STATEMENTS,
                     calls::STATEMENTS,
+                    diffs::STATEMENTS,
                     drafts::STATEMENTS,
                     events::STATEMENTS,
                     held::STATEMENTS,

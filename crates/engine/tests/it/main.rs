@@ -11,6 +11,7 @@ mod config;
 mod crowd;
 #[path = "../../../hosts/tests/it/described.rs"]
 mod described;
+mod diffs;
 mod drafting;
 mod editing;
 mod following;

@@ -30,6 +30,8 @@ pub struct TreeWatch {
     unknown: Vec<PathBuf>,
     /// Directories that are watched; more than there are, when some have gone.
     watched: usize,
+    /// Everything is watched that should be.
+    is_covered: bool,
 }
 
 /// Whether a checkout is watched.
@@ -45,7 +47,15 @@ struct NoRoom;
 
 impl TreeWatch {
     pub(super) fn new(shared: Arc<Shared>, id: u64, heard: Arc<Heard>) -> TreeWatch {
-        TreeWatch { shared, id, heard, known: HashMap::new(), unknown: Vec::new(), watched: 0 }
+        TreeWatch {
+            shared,
+            id,
+            heard,
+            known: HashMap::new(),
+            unknown: Vec::new(),
+            watched: 0,
+            is_covered: false,
+        }
     }
 
     /// Watches everything that matters to a differ, and where a branch points at. What was there before is not
@@ -63,8 +73,13 @@ impl TreeWatch {
     }
 
     /// Takes in what was heard, and says whether the diff may be another now. Nothing that is ignored makes it so.
+    /// Where nothing is watched, it always may.
     pub fn take_in(&mut self, differ: &mut Differ, branch: Option<&str>) -> (bool, Watched) {
         let News { everything, git, paths, directories } = self.heard.take();
+        if !self.is_covered {
+            differ.forget_base();
+            return (true, Watched::None);
+        }
         if git {
             differ.forget_base();
         }
@@ -192,6 +207,7 @@ impl TreeWatch {
 
     /// Gives back what was watched when not everything could be.
     fn settle(&mut self, has_room: bool) -> Watched {
+        self.is_covered = has_room;
         if has_room {
             return Watched::All;
         }

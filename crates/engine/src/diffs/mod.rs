@@ -1,0 +1,169 @@
+//! What an attempt has changed, live: files against where its branch left the target, for any number of viewers.
+//!
+//! However many look at a worktree, one watch listens to it and one computation answers them all; it ends when the
+//! last of them has gone. A viewer is told what differs from what it was told before, so a slow one gets the newest
+//! and nothing in between. What is shown is computed from the files, never kept: whoever comes back gets all of it.
+
+mod hub;
+mod plan;
+mod view;
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use forge_git::{Diff, FileChange, TreeWatcher};
+use forge_model::AttemptId;
+use tokio::sync::watch;
+
+use crate::background::blocking;
+use crate::paths::Paths;
+use crate::{Engine, Error, Result};
+
+pub use view::{DiffFile, DiffStep, DiffView, FileVersion};
+
+use plan::Plan;
+
+/// Everything that an attempt has changed, at one moment.
+#[derive(Debug, Clone)]
+pub struct DiffSet {
+    /// Later computations have higher numbers.
+    pub generation: u64,
+    pub of: DiffOf,
+    /// The commit that was compared with; none means an empty tree.
+    pub base: Option<String>,
+    /// By path, as it is shown.
+    pub files: BTreeMap<String, Arc<FileChange>>,
+}
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffOf {
+    /// The files of the worktree.
+    Files,
+    /// What the branch has committed: the worktree is gone.
+    Branch,
+    /// The commit that landed.
+    Landing,
+}
+
+/// The diffs that somebody looks at.
+#[derive(Debug)]
+pub(crate) struct Diffs {
+    /// Where private indexes are; empty when nobody looks.
+    directory: PathBuf,
+    hubs: Mutex<HashMap<AttemptId, watch::Sender<State>>>,
+    watcher: OnceLock<Option<TreeWatcher>>,
+    computed: AtomicU64,
+    directories: AtomicU64,
+}
+
+/// What a hub has to tell: nothing yet, the newest set, or why there is none.
+type State = Option<std::result::Result<Arc<DiffSet>, Arc<Error>>>;
+
+impl Diffs {
+    /// Forgets what an earlier server left behind.
+    pub(crate) fn open(paths: &Paths) -> Diffs {
+        let directory = paths.diffs();
+        // What cannot be removed is in the way of nothing: every index gets a directory of its own.
+        let _gone = std::fs::remove_dir_all(&directory);
+        Diffs {
+            directory,
+            hubs: Mutex::default(),
+            watcher: OnceLock::new(),
+            computed: AtomicU64::new(0),
+            directories: AtomicU64::new(0),
+        }
+    }
+
+    /// How many diffs were computed, and how many directories are watched for them.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let watches = self.watcher.get().and_then(Option::as_ref).map_or(0, TreeWatcher::watches);
+        (self.computed.load(Ordering::Relaxed), watches as u64)
+    }
+
+    /// The one that listens for all; none when the system has no room for it.
+    fn watcher(&self) -> Option<&TreeWatcher> {
+        let start =
+            || TreeWatcher::start().inspect_err(|error| tracing::warn!("cannot watch files: {error}")).ok();
+        self.watcher.get_or_init(start).as_ref()
+    }
+
+    /// A directory for one private index, which is not there yet.
+    fn place(&self, id: AttemptId) -> PathBuf {
+        self.directory.join(format!("{id}-{}", self.directories.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Makes a set of what was just compared.
+    fn computed(&self, of: DiffOf, diff: &Diff) -> DiffSet {
+        let generation = self.computed.fetch_add(1, Ordering::Relaxed) + 1;
+        let files = diff.files.iter().map(|(path, change)| (shown(path), change.clone())).collect();
+        DiffSet { generation, of, base: diff.base.clone(), files }
+    }
+
+    fn hubs(&self) -> MutexGuard<'_, HashMap<AttemptId, watch::Sender<State>>> {
+        self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Compares what an attempt has changed, once, and returns everything: with contents, or with counts only.
+    pub async fn diff(&self, id: AttemptId, stats_only: bool) -> Result<(DiffSet, Vec<DiffFile>)> {
+        let (_, plan) = self.plan_diff(id).await?;
+        let engine = self.clone();
+        let set = blocking(move || -> Result<_> {
+            let diffs = &engine.inner.diffs;
+            Ok(match plan {
+                Plan::Still(of, diff) => diffs.computed(of, &diff),
+                Plan::Files(mut files) => diffs.computed(DiffOf::Files, &files.differ.diff(&files.base)?),
+            })
+        });
+        let set = set.await??;
+        let mut told = view::Told::new(stats_only);
+        let files =
+            told.choose(set.files.iter().map(|(path, change)| (path.clone(), change.clone())).collect());
+        let files = view::counted(files).await?;
+        Ok((set, files))
+    }
+
+    /// Follows what an attempt has changed, from everything to what changes, with contents or with counts only.
+    pub async fn follow_diff(&self, id: AttemptId, stats_only: bool) -> Result<DiffView> {
+        self.attempt(id).await?;
+        let mut hubs = self.inner.diffs.hubs();
+        let seen = match hubs.get(&id) {
+            Some(hub) => hub.subscribe(),
+            None => {
+                let (hub, seen) = watch::channel(None);
+                hubs.insert(id, hub.clone());
+                tokio::spawn(hub::tend(self.clone(), id, hub));
+                seen
+            }
+        };
+        Ok(DiffView::new(seen, stats_only))
+    }
+}
+
+/// A path as people read it: bytes that are no text are shown by their numbers.
+fn shown(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_no_text_is_shown_by_its_bytes() {
+        assert_eq!(shown(Path::new("a/é~\n")), "a/é~\n");
+        assert_eq!(shown(Path::new(OsStr::from_bytes(b"n\xffn"))), "n\\xFFn");
+    }
+}
