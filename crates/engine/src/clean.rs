@@ -44,7 +44,7 @@ impl Engine {
         });
         cleaned.await?;
         self.clean_images().await?;
-        Ok(())
+        self.drop_old_snapshots().await
     }
 }
 

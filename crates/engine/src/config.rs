@@ -40,6 +40,7 @@ const KEYS: Keys = &[
     ("language", Rule::OneOf(&["BROWSER", "EN", "JA", "ES", "KO"])),
     ("git_branch_prefix", Rule::Text),
     ("limits", Rule::Section(LIMITS)),
+    ("snapshots", Rule::Section(SNAPSHOTS)),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
     ("worktrees", Rule::Section(WORKTREES)),
     ("worktree_pool", Rule::Section(WORKTREE_POOL)),
@@ -68,6 +69,9 @@ const GITHUB: Keys = &[
 
 /// How long the worktrees of attempts are kept; null means for ever.
 const WORKTREES: Keys = &[("expire_after_hours", Rule::MaybeCount), ("tidy_after_hours", Rule::MaybeCount)];
+
+/// How long snapshots are kept, and how much of a project's they may be together; null keeps all.
+const SNAPSHOTS: Keys = &[("keep_days", Rule::MaybeCount), ("keep_mb", Rule::MaybeCount)];
 
 const LIMITS: Keys = &[
     ("max_running", Rule::MaybeLimit),
@@ -135,6 +139,14 @@ impl Engine {
         .await?
     }
 
+    /// Returns for how many days snapshots are kept, and how many bytes those of a project may take.
+    pub(crate) async fn snapshot_limits(&self) -> Result<(Option<u64>, Option<u64>)> {
+        let engine = self.clone();
+        let config = blocking(move || engine.stored_config()).await??;
+        let limit = |key: &str| config.get("snapshots").and_then(|section| section.get(key)?.as_u64());
+        Ok((limit("keep_days"), limit("keep_mb").map(|mb| mb.saturating_mul(1_000_000))))
+    }
+
     /// Returns what the branches of attempts begin with.
     pub(crate) async fn branch_prefix(&self) -> Result<String> {
         let engine = self.clone();
@@ -198,6 +210,7 @@ fn defaults() -> Map<String, Value> {
         "language": "BROWSER",
         "git_branch_prefix": "forge",
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
+        "snapshots": {"keep_days": 30, "keep_mb": 5000},
         "showcases": {"seen_features": []},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
         "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},

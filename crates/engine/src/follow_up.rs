@@ -337,7 +337,7 @@ pub(crate) fn intend_next_within(
 }
 
 /// Describes a further run of an attempt.
-fn intent(
+pub(crate) fn intent(
     tx: &Tx<'_>,
     id: AttemptId,
     follow: &FollowUp,

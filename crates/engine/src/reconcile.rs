@@ -32,6 +32,7 @@ impl Engine {
                 });
             }
         }
+        self.resume_travel().await?;
         self.reconcile_queues().await?;
         if let Err(error) = self.trash_removed().await {
             tracing::warn!("worktrees of removed attempts stay where they are for now: {error}");

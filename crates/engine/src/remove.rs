@@ -3,7 +3,7 @@
 //! The files are snapshotted first; then one transaction moves the rows; then worktrees are renamed into the
 //! trash. A crash before the last step is made good at the next boot.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 
@@ -69,18 +69,22 @@ impl Engine {
         for (worktree, repository) in self.inner.store.read(removed::worktrees).await? {
             let (engine, root) = (self.clone(), self.inner.paths.worktrees.clone());
             let (path, trash) = (PathBuf::from(&worktree), self.inner.paths.trash());
-            let moved = blocking(move || -> Result<()> {
+            let moved = blocking(move || -> Result<_> {
                 if path.exists() {
-                    engine
-                        .repo(&PathBuf::from(repository))?
-                        .remove_worktree_to_trash(&path, &trash, &root)?;
+                    let repo = engine.repo(&PathBuf::from(repository))?;
+                    Ok(repo.remove_worktree_to_trash(&path, &trash, &root)?)
+                } else {
+                    // It may have been moved by a server that did not live to write down where.
+                    Ok(newest_in_trash(&trash, &path))
                 }
-                Ok(())
             })
             .await?;
             match moved {
-                Ok(()) => {
-                    self.inner.store.write(move |tx| removed::trashed(tx.conn(), &worktree)).await?;
+                Ok(place) => {
+                    let place = place.map(|place| place.to_string_lossy().into_owned());
+                    let written =
+                        self.inner.store.write(move |tx| removed::trashed(tx.conn(), &worktree, place));
+                    written.await?;
                 }
                 // Left where it is: a worktree that cannot be told to be ours is nobody's to move.
                 Err(error) => tracing::warn!("worktree {worktree} stays where it is: {error}"),
@@ -88,6 +92,20 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Finds what was moved into the trash last under the name of a worktree.
+fn newest_in_trash(trash: &Path, worktree: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let name = worktree.file_name()?.to_str()?;
+    let entries = std::fs::read_dir(trash).ok()?.flatten().filter(|entry| {
+        let found = entry.file_name();
+        let rest = found.to_str().and_then(|found| found.strip_prefix(name)).map(str::to_string);
+        rest.is_some_and(|rest| {
+            rest.is_empty() || rest.strip_prefix('.').is_some_and(|number| number.parse::<u64>().is_ok())
+        })
+    });
+    entries.max_by_key(|entry| entry.metadata().map_or(0, |meta| meta.ctime())).map(|entry| entry.path())
 }
 
 impl Doomed {
@@ -155,6 +173,7 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
     drafts::delete_all(tx.conn(), id)?;
     queue::delete(tx.conn(), id)?;
     merges::delete(tx.conn(), id)?;
+    removed::delete_findings(tx.conn(), id)?;
     acts::delete_of_attempt(tx.conn(), id)?;
     runs::delete(tx.conn(), id)?;
     attempts::delete(tx.conn(), id)?;

@@ -1,23 +1,81 @@
-//! Snapshots of an attempt's files: at each turn's end, and before anything destructive.
+//! Snapshots of an attempt's files: at each turn's end, and before anything destructive; and the list of them.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use forge_git::{Limits, SnapshotRequest, Worktree};
-use forge_model::AttemptId;
+use forge_git::{Limits, SnapshotRequest, Tally, Worktree};
+use forge_model::{AttemptId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::background::blocking;
-use crate::store::snapshots::{self, Taken};
+use crate::store::snapshots::{self, Kept, Taken};
 use crate::{AttemptView, Engine, Result};
 
 /// Why a snapshot was taken that differs from the last turn's without a run in between.
 pub(crate) const TOUCHED: &str = "somebody worked in it since its last turn";
 
+/// A snapshot of an attempt's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotView {
+    pub id: String,
+    /// The run at whose end it was taken.
+    pub run: Option<RunId>,
+    /// Why it was taken: `turn`, or what was about to happen.
+    pub why: String,
+    /// The commit that was checked out.
+    pub head: Option<String>,
+    /// What is not in it.
+    pub left_out: Vec<LeftOut>,
+    pub created_at: Time,
+    /// What differs from the snapshot before; of the first, from the commit that was checked out. None when git
+    /// cannot tell any more.
+    pub changes: Option<Tally>,
+}
+
 impl Engine {
+    /// Returns the snapshots of an attempt, newest first.
+    pub async fn snapshots(&self, id: AttemptId) -> Result<Vec<SnapshotView>> {
+        let AttemptView { attempt, .. } = self.attempt(id).await?;
+        let project = self.project(attempt.project).await?;
+        let kept = self.inner.store.read(move |conn| snapshots::of_attempt(conn, id)).await?;
+        let mut pairs = Vec::new();
+        let mut before = kept.first().and_then(|first| first.head.clone());
+        for one in &kept {
+            pairs.push((before.unwrap_or(one.oid.clone()), one.oid.clone()));
+            before = Some(one.oid.clone());
+        }
+        let engine = self.clone();
+        let counted =
+            blocking(move || -> Result<_> { Ok(engine.repo(&project.path)?.count_changes(&pairs)?) });
+        // Without the repository the list is still worth having.
+        let counted = counted.await?.unwrap_or_default();
+        let mut views: Vec<_> = kept
+            .into_iter()
+            .enumerate()
+            .map(|(at, kept)| SnapshotView {
+                id: kept.id,
+                run: kept.run,
+                why: kept.why,
+                head: kept.head,
+                left_out: LeftOut::read(kept.left_out.as_deref()),
+                created_at: kept.created_at,
+                changes: counted.get(at).copied().flatten(),
+            })
+            .collect();
+        views.reverse();
+        Ok(views)
+    }
+
     /// Snapshots the files of an attempt and keeps the record of it. A worktree that is gone already has nothing
     /// to lose.
     pub(crate) async fn snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<String>> {
+        Ok(self.keep_snapshot(id, why).await?.map(|kept| kept.oid))
+    }
+
+    /// Snapshots the files of an attempt, and returns the record of it.
+    pub(crate) async fn keep_snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<Kept>> {
         let AttemptView { attempt, .. } = self.attempt(id).await?;
         if !attempt.worktree.exists() {
             return Ok(None);
@@ -29,11 +87,11 @@ impl Engine {
             Ok(engine.take_snapshot(&worktree, id, &format!("attempt {id} {why}"))?)
         });
         let taken = taken.await??;
-        let oid = taken.oid.clone();
-        let kept =
-            self.inner.store.write(move |tx| snapshots::insert(tx.conn(), id, None, &taken, why, tx.now()));
-        kept.await?;
-        Ok(Some(oid))
+        let kept = self.inner.store.write(move |tx| {
+            snapshots::insert(tx.conn(), id, None, &taken, why, tx.now())?;
+            snapshots::newest_kept(tx.conn(), id)
+        });
+        Ok(kept.await?)
     }
 
     /// Takes a snapshot on the reference that an attempt's snapshots are chained on. Blocks.
@@ -57,14 +115,14 @@ impl Engine {
 
 /// A file that is not in a snapshot, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct LeftOut {
+pub struct LeftOut {
     /// Its path as text.
-    path: String,
+    pub path: String,
     /// Why it is not there, in words.
-    why: String,
+    pub why: String,
     /// The bytes of a path that is not text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    bytes: Option<Vec<u8>>,
+    pub(crate) bytes: Option<Vec<u8>>,
 }
 
 impl LeftOut {
@@ -78,6 +136,19 @@ impl LeftOut {
             }
         });
         written.collect()
+    }
+
+    /// Reads what was written down. What cannot be read names nothing.
+    pub(crate) fn read(text: Option<&str>) -> Vec<LeftOut> {
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Its path, whatever its bytes.
+    pub(crate) fn path(&self) -> PathBuf {
+        match &self.bytes {
+            Some(bytes) => PathBuf::from(OsStr::from_bytes(bytes)),
+            None => PathBuf::from(&self.path),
+        }
     }
 }
 

@@ -117,6 +117,11 @@ impl Conn {
         Ok(serde_json::Value::Array(rows.collect()))
     }
 
+    /// Returns the names of the columns that a query answers with.
+    pub(crate) fn columns(&self, sql: &str) -> Result<Vec<String>, Error> {
+        Ok(self.inner.prepare_cached(sql)?.column_names().map(str::to_string).collect())
+    }
+
     /// Runs a statement and returns how many rows it touched.
     pub(crate) fn execute(&self, sql: &str, args: &[Value]) -> Result<usize, Error> {
         let mut statement = self.inner.prepare_cached(sql)?;
@@ -258,6 +263,18 @@ impl From<&str> for Value {
 impl From<String> for Value {
     fn from(text: String) -> Self {
         Value::Text(text)
+    }
+}
+
+impl From<&serde_json::Value> for Value {
+    fn from(value: &serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(flag) => Value::from(*flag),
+            serde_json::Value::Number(number) => number.as_i64().map_or(Value::Null, Value::Int),
+            serde_json::Value::String(text) => Value::Text(text.clone()),
+            other => Value::Text(other.to_string()),
+        }
     }
 }
 

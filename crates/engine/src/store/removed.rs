@@ -2,7 +2,7 @@
 
 use forge_model::{AttemptId, Time};
 
-use super::conn::{Conn, Error, args};
+use super::conn::{Conn, Error, Value, args};
 use super::statements;
 
 statements! {
@@ -12,7 +12,15 @@ statements! {
     // A text inside the body has its quotes escaped, so that only the column itself looks like this.
     WAS_LOOSE = "select exists (select 1 from removed where kind = 'attempt' and id = $1
         and body like '%\"task_id\":null%')";
-    TRASHED = "update removed set worktree = null where worktree = $1";
+    TRASHED = "update removed set worktree = null, trash = $2 where worktree = $1";
+    ALL = "select kind, id, body, snapshot, worktree, repository, trash, removed_at from removed
+        order by removed_at desc, kind, id";
+    PUT_BACK = "delete from removed where kind = $1 and id = $2";
+    ADOPT = "update tasks set parent_attempt_id = $2 where id = $1 and parent_attempt_id is null";
+    HAS_IMAGE = "select exists (select 1 from images where id = $1)";
+    CHILD_ROWS = "select id from tasks where parent_attempt_id = $1";
+    FINDING_ROWS = "select * from findings where attempt_id = $1";
+    DELETE_FINDINGS = "delete from findings where attempt_id = $1";
     PROJECT_ROW = "select * from projects where id = $1";
     TEMPLATE_ROWS = "select * from templates where project_id = $1";
     SETTINGS_ROW = "select * from settings where scope = $1";
@@ -40,8 +48,83 @@ const OF_ATTEMPT: &[(&str, &str)] = &[
     ("inputs", INPUT_ROWS),
     ("drafts", DRAFT_ROWS),
     ("queue", QUEUE_ROWS),
+    ("findings", FINDING_ROWS),
+    // No table: the tasks that grew out of it, which are freed of it.
+    (CHILDREN, CHILD_ROWS),
     ("merges", MERGE_ROWS),
 ];
+
+const CHILDREN: &str = "children";
+
+/// What kind of thing was removed. In this order they are put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Project,
+    Task,
+    Attempt,
+}
+
+impl Kind {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Project => "project",
+            Kind::Task => "task",
+            Kind::Attempt => "attempt",
+        }
+    }
+
+    /// The table that its own row is in.
+    pub(crate) const fn table(self) -> &'static str {
+        match self {
+            Kind::Project => "projects",
+            Kind::Task => "tasks",
+            Kind::Attempt => "attempts",
+        }
+    }
+
+    const fn tables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Kind::Project => OF_PROJECT,
+            Kind::Task => OF_TASK,
+            Kind::Attempt => OF_ATTEMPT,
+        }
+    }
+
+    fn read(text: &str) -> Option<Kind> {
+        [Kind::Project, Kind::Task, Kind::Attempt].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// Something that was removed, as it is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Aside {
+    pub(crate) kind: Kind,
+    pub(crate) id: String,
+    body: serde_json::Value,
+    pub(crate) snapshot: Option<String>,
+    pub(crate) repository: Option<String>,
+    /// Where its worktree lies in the trash.
+    pub(crate) trash: Option<String>,
+    pub(crate) removed_at: Time,
+}
+
+impl Aside {
+    /// Returns the rows that were in a table.
+    pub(crate) fn rows(&self, table: &str) -> &[serde_json::Value] {
+        self.body.get(table).and_then(serde_json::Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a text of the first row that was in a table.
+    pub(crate) fn text(&self, table: &str, column: &str) -> Option<String> {
+        Some(self.rows(table).first()?.get(column)?.as_str()?.to_string())
+    }
+
+    /// Returns a number of the first row that was in a table.
+    pub(crate) fn int(&self, table: &str, column: &str) -> Option<i64> {
+        self.rows(table).first()?.get(column)?.as_i64()
+    }
+}
 
 /// Something that is removed.
 #[derive(Debug, Clone)]
@@ -90,7 +173,61 @@ pub(crate) fn was_loose(conn: &Conn, id: AttemptId) -> Result<bool, Error> {
     conn.query(WAS_LOOSE, args![id])?[0].flag(0)
 }
 
-/// Records that a worktree is in the trash.
-pub(crate) fn trashed(conn: &Conn, worktree: &str) -> Result<(), Error> {
-    conn.execute(TRASHED, args![worktree]).map(drop)
+/// Records that a worktree is in the trash, and where.
+pub(crate) fn trashed(conn: &Conn, worktree: &str, trash: Option<String>) -> Result<(), Error> {
+    conn.execute(TRASHED, args![worktree, trash]).map(drop)
+}
+
+/// Deletes what was found about an attempt.
+pub(crate) fn delete_findings(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
+    conn.execute(DELETE_FINDINGS, args![attempt]).map(drop)
+}
+
+/// Returns everything that was removed, newest first.
+pub(crate) fn all(conn: &Conn) -> Result<Vec<Aside>, Error> {
+    let mut all = Vec::new();
+    for row in conn.query(ALL, &[])? {
+        let Some(kind) = Kind::read(&row.text(0)?) else { continue };
+        all.push(Aside {
+            kind,
+            id: row.text(1)?,
+            body: serde_json::from_str(&row.text(2)?).unwrap_or_default(),
+            snapshot: row.maybe_text(3)?,
+            repository: row.maybe_text(5)?,
+            trash: row.maybe_text(6)?,
+            removed_at: Time::from_millis(row.int(7)?),
+        });
+    }
+    Ok(all)
+}
+
+/// Puts the rows of something removed back where they were. A column that a table has gained since gets its default,
+/// and one that it has lost is forgotten.
+pub(crate) fn put_back(conn: &Conn, aside: &Aside) -> Result<(), Error> {
+    for (table, _) in aside.kind.tables().iter().filter(|(table, _)| *table != CHILDREN) {
+        if aside.rows(table).is_empty() {
+            continue;
+        }
+        let known = conn.columns(&format!("select * from {table} where 1 = 0"))?;
+        for row in aside.rows(table) {
+            let Some(row) = row.as_object() else { continue };
+            // A picture may be gone by now; the task is worth having without it.
+            let image = row.get("image_id").and_then(serde_json::Value::as_str);
+            if let Some(image) = image.filter(|_| *table == "task_images")
+                && !conn.query(HAS_IMAGE, args![image])?[0].flag(0)?
+            {
+                continue;
+            }
+            let cells: Vec<_> = row.iter().filter(|(column, _)| known.contains(column)).collect();
+            let names: Vec<&str> = cells.iter().map(|(column, _)| column.as_str()).collect();
+            let places: Vec<String> = (1..=cells.len()).map(|at| format!("${at}")).collect();
+            let values: Vec<Value> = cells.iter().map(|(_, cell)| Value::from(*cell)).collect();
+            let sql = format!("insert into {table} ({}) values ({})", names.join(", "), places.join(", "));
+            conn.execute(&sql, &values)?;
+        }
+    }
+    for child in aside.rows(CHILDREN).iter().filter_map(|row| row.get("id")?.as_str()) {
+        conn.execute(ADOPT, args![child, &aside.id])?;
+    }
+    conn.execute(PUT_BACK, args![aside.kind.as_str(), &aside.id]).map(drop)
 }

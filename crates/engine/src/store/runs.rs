@@ -34,6 +34,8 @@ statements! {
     SET_USAGE = "update runs set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
         cache_read_tokens = $5, cost_micros = $6 where id = $1";
     REQUEST_STOP = "update runs set stop_requested = 1 where id = $1 and state = 'running'";
+    DROP = "update runs set dropped = 1, updated_at = $4 where attempt_id = $1 and dropped = 0
+        and (started_at > $2 or id = $3) returning id";
     DELETE = "delete from runs where attempt_id = $1";
 }
 
@@ -130,6 +132,12 @@ pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage) -> Result<(), Error> {
 /// Notes that a person wants a run stopped; says whether it was still running.
 pub(crate) fn request_stop(conn: &Conn, id: RunId) -> Result<bool, Error> {
     Ok(conn.execute(REQUEST_STOP, args![id])? == 1)
+}
+
+/// Drops a run and all that were started after it, and returns which.
+pub(crate) fn drop_from(conn: &Conn, attempt: AttemptId, run: &Run, now: Time) -> Result<Vec<RunId>, Error> {
+    let rows = conn.query(DROP, args![attempt, run.started_at, run.id, now])?;
+    rows.iter().map(|row| row.parse(0)).collect()
 }
 
 /// Deletes the rows of an attempt's runs.

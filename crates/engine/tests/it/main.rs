@@ -29,7 +29,9 @@ mod project_settings;
 mod pull_requests;
 mod pulling;
 mod pushing;
+mod recovering;
 mod removing;
+mod replacing;
 mod restarting;
 mod searching;
 #[path = "../../../git/tests/it/smart_http.rs"]
@@ -38,4 +40,5 @@ mod standing_agents;
 mod starting;
 mod stopping;
 mod streams;
+mod travelling;
 mod world;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forge_engine::{Engine, NewProject, Started};
+use forge_engine::{AttemptView, Engine, NewProject};
 use forge_model::AttemptState;
 
 use crate::world::{World, eventually, git, make_repository, options};
@@ -25,7 +25,7 @@ fn configure(world: &World, pool: &str) {
 /// Starts something, so that the project is one that people work in, and waits until worktrees wait.
 fn warm_up(world: &World, ready: u64) {
     let first = world.start("say hi");
-    assert!(!is_warm(&first), "nothing can have waited for the first one");
+    assert!(!is_warm(&first.attempt), "nothing can have waited for the first one");
     world.wait_for(first.attempt.attempt.id, AttemptState::Finished);
     until_ready(world, ready);
 }
@@ -38,8 +38,8 @@ fn until_ready(world: &World, ready: u64) {
 }
 
 /// Says whether an attempt got a worktree that waited: its entry is still called as it was then.
-fn is_warm(started: &Started) -> bool {
-    let link = fs::read_to_string(started.attempt.attempt.worktree.join(".git")).unwrap();
+fn is_warm(view: &AttemptView) -> bool {
+    let link = fs::read_to_string(view.attempt.worktree.join(".git")).unwrap();
     link.contains("/worktrees/ready-")
 }
 
@@ -72,7 +72,7 @@ fn a_start_gets_a_worktree_that_waited_and_another_takes_its_place() {
     let before = waiting(&world);
     assert_eq!(before.len(), 2);
     let started = world.start("edit made.txt text");
-    assert!(is_warm(&started));
+    assert!(is_warm(&started.attempt));
     let attempt = &started.attempt.attempt;
     assert_eq!(git(&attempt.worktree, &["symbolic-ref", "--short", "HEAD"]), attempt.branch);
     let view = world.wait_for(attempt.id, AttemptState::Finished);
@@ -102,7 +102,7 @@ fn of_many_starts_at_once_each_gets_its_own_and_who_finds_none_makes_one() {
         })
         .collect();
     let started: Vec<_> = starts.into_iter().map(|start| world.run(start).unwrap().unwrap()).collect();
-    assert_eq!(started.iter().filter(|started| is_warm(started)).count(), 3);
+    assert_eq!(started.iter().filter(|started| is_warm(&started.attempt)).count(), 3);
     for one in &started {
         let view = world.wait_for(one.attempt.attempt.id, AttemptState::Finished);
         assert_eq!(world.git(&["show", &format!("{}:made.txt", view.attempt.branch)]), "text");
@@ -129,7 +129,7 @@ fn a_worktree_that_somebody_touched_is_not_handed_out_and_its_files_are_kept() {
         let top = waiting(&world).remove(0);
         touch(&top);
         let started = world.start("say hi");
-        assert!(!is_warm(&started), "{what}");
+        assert!(!is_warm(&started.attempt), "{what}");
         assert_eq!(
             fs::read_to_string(started.attempt.attempt.worktree.join("README.md")).unwrap(),
             "hello\n"
@@ -146,7 +146,7 @@ fn a_worktree_that_somebody_touched_is_not_handed_out_and_its_files_are_kept() {
         kept.iter().any(|dir| fs::read_to_string(dir.join(name)).is_ok_and(|found| found == text))
     };
     assert!(holds("README.md", "theirs\n") && holds("theirs.txt", "theirs\n"), "{kept:?}");
-    assert!(is_warm(&world.start("say hi")));
+    assert!(is_warm(&world.start("say hi").attempt));
     sane(&world);
 }
 
@@ -165,7 +165,7 @@ fn worktrees_that_wait_follow_their_base() {
     until_ready(&world, 2);
     assert_eq!(waiting(&world), before, "they were moved, not made again");
     let started = world.start("say hi");
-    assert!(is_warm(&started));
+    assert!(is_warm(&started.attempt));
     assert_eq!(started.attempt.attempt.base_commit, new);
     assert_eq!(fs::read_to_string(started.attempt.attempt.worktree.join("README.md")).unwrap(), "moved\n");
     sane(&world);
@@ -182,7 +182,7 @@ fn a_start_from_another_commit_is_made_by_itself() {
     let mut wanted = world.wanted("say hi");
     wanted.base_branch = Some("other".into());
     let started = world.run(world.engine().create_and_start(wanted, None)).unwrap();
-    assert!(!is_warm(&started));
+    assert!(!is_warm(&started.attempt));
     assert_eq!(started.attempt.attempt.base_commit, commit);
     // The next ones are expected from there.
     eventually("one waits at the other commit", || {
@@ -213,7 +213,7 @@ fn a_hand_over_that_breaks_off_leaves_a_start_whole_or_nothing() {
         sane(&world);
         until_ready(&world, 1);
         let started = world.start("say hi");
-        assert!(is_warm(&started), "{seam}");
+        assert!(is_warm(&started.attempt), "{seam}");
         world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
         sane(&world);
     }
@@ -228,7 +228,7 @@ fn a_worktree_that_was_being_made_when_the_server_died_is_finished_or_gone() {
     eventually("one is being made", || reached.exists().then_some(()));
     let half = waiting(&world);
     assert_eq!(half.len(), 1);
-    assert!(!is_warm(&world.start("say hi")), "it is not ready");
+    assert!(!is_warm(&world.start("say hi").attempt), "it is not ready");
     world.restart();
     until_ready(&world, 1);
     assert_eq!(waiting(&world).len(), 1);
@@ -239,7 +239,7 @@ fn a_worktree_that_was_being_made_when_the_server_died_is_finished_or_gone() {
     world.restart();
     until_ready(&world, 1);
     assert_eq!(waiting(&world), before);
-    assert!(is_warm(&world.start("say hi")));
+    assert!(is_warm(&world.start("say hi").attempt));
 }
 
 #[test]
@@ -308,13 +308,13 @@ fn a_small_repository_and_one_that_is_too_large_for_the_disk_have_none_waiting()
     world.run(world.engine().create_and_start(wanted.clone(), None)).unwrap();
     // The small one fits, so it has been looked at; and the large one had been started from before it.
     until_ready(&world, 2);
-    assert!(is_warm(&world.run(world.engine().create_and_start(wanted, None)).unwrap()));
-    assert!(!is_warm(&world.start("say hi")));
+    assert!(is_warm(&world.run(world.engine().create_and_start(wanted, None)).unwrap().attempt));
+    assert!(!is_warm(&world.start("say hi").attempt));
     configure(&world, r#"{"ready": 2, "from_files": 1, "disk_mb": 5}"#);
     world.start("say hi");
     // Now one of the large ones fits beside it, in the order in which the projects were used last.
     until_ready(&world, 3);
-    assert!(is_warm(&world.start("say hi")));
+    assert!(is_warm(&world.start("say hi").attempt));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn two_data_directories_on_one_repository_and_one_place_keep_their_own() {
     };
     let (one, two) = (open("one"), open("two"));
     for (engine, project) in [&one, &two] {
-        assert!(!is_warm(&start(engine, *project)));
+        assert!(!is_warm(&start(engine, *project).attempt));
     }
     wait(&one.0, 1);
     wait(&two.0, 1);
@@ -354,14 +354,14 @@ fn two_data_directories_on_one_repository_and_one_place_keep_their_own() {
     assert_eq!(both.len(), 2);
     assert_ne!(both[0].parent(), both[1].parent());
     let started = start(&one.0, one.1);
-    assert!(is_warm(&started));
+    assert!(is_warm(&started.attempt));
     wait(&one.0, 1);
     assert_eq!(both.iter().filter(|path| path.exists()).count(), 1, "one of them was taken, by its own");
     runtime.block_on(one.0.stop_all()).unwrap();
     eventually("the project goes", || runtime.block_on(one.0.delete_project(one.1)).ok());
     eventually("one of each is left", || (pooled(&root).len() == 1).then_some(()));
     wait(&two.0, 1);
-    assert!(is_warm(&start(&two.0, two.1)));
+    assert!(is_warm(&start(&two.0, two.1).attempt));
     runtime.block_on(two.0.stop_all()).unwrap();
     world.git(&["fsck", "--strict"]);
     drop((one, two));
