@@ -79,6 +79,18 @@ export type ApprovalStatus = {
 /** What kind of thing is asked. */
 export type AskKind = "permission" | "question" | "plan";
 
+export type AttachExistingPrRequest = {
+  pr_number?: number | null;
+};
+
+export type AttachPrResponse = {
+  pr_attached: boolean;
+  pr_number: number | null;
+  /** `open`, `merged`, `closed` or `unknown`. */
+  pr_status: string | null;
+  pr_url: string | null;
+};
+
 /** Where an attempt stands. */
 export type AttemptState = "running" | "finished" | "failed" | "stopped" | "queued" | "waiting" | "limited";
 
@@ -213,6 +225,12 @@ export type CreateFollowUpAttempt = {
 export type CreateForgeAgent = {
   agent_type: string;
   project_id: string;
+};
+
+export type CreateGitHubPrRequest = {
+  body?: string | null;
+  target_branch?: string | null;
+  title: string;
 };
 
 export type CreateProject = {
@@ -763,9 +781,37 @@ export type Project = {
   updated_at: string;
 };
 
+/** How a project's checkout stands to its remote, in the shape of an attempt's branch status. */
+export type ProjectBranchStatus = {
+  commits_ahead: number | null;
+  /** Null when the remote could not be asked. */
+  commits_behind: number | null;
+  conflict_op: string | null;
+  conflicted_files: Array<string>;
+  has_uncommitted_changes: boolean | null;
+  head_oid: string | null;
+  is_rebase_in_progress: boolean;
+  /** Always empty: a project is merged nowhere. */
+  merges: Array<string>;
+  remote_commits_ahead: number | null;
+  /** The same counts again: what the checkout is compared with is the remote's. */
+  remote_commits_behind: number | null;
+  target_branch_name: string;
+  uncommitted_count: number | null;
+  untracked_count: number | null;
+};
+
 /** Every agent's variants, those of the project's own files included. */
 export type ProjectProfiles = {
   executors: Record<string, unknown>;
+};
+
+/** What came of a pull. It has no envelope. */
+export type PullResponse = {
+  /** Why nothing was pulled. */
+  details?: string | null;
+  message: string;
+  success: boolean;
 };
 
 export type QueueDraft = {

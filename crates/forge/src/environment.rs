@@ -45,6 +45,14 @@ pub(crate) const GITHUB_CLIENT_ID: &str = "GITHUB_CLIENT_ID";
 pub(crate) const GITHUB_BASE_URL: &str = "GITHUB_BASE_URL";
 /// The address of GitHub's API, where it is not in the usual place.
 pub(crate) const GITHUB_API_URL: &str = "GITHUB_API_URL";
+/// A token for GitHub itself, as GitHub's own program reads it.
+pub(crate) const GH_TOKEN: &str = "GH_TOKEN";
+/// A token for GitHub itself, as GitHub's own jobs have it.
+pub(crate) const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
+/// A token for a server of one's own, as GitHub's own program reads it.
+pub(crate) const GH_ENTERPRISE_TOKEN: &str = "GH_ENTERPRISE_TOKEN";
+/// A token for a server of one's own.
+pub(crate) const GITHUB_ENTERPRISE_TOKEN: &str = "GITHUB_ENTERPRISE_TOKEN";
 /// Where Claude Code keeps its settings, when the person has moved them.
 pub(crate) const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// Where Codex keeps its settings, when the person has moved them.

@@ -8,7 +8,9 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use forge_engine::{AgentEnvironment, Engine, ErrorKind, GitHubAddress, GitHubOptions, Options, Seam};
+use forge_engine::{
+    AgentEnvironment, Engine, ErrorKind, GitHubAddress, GitHubOptions, Options, Seam, Secret,
+};
 use forge_server::ServeOptions;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,8 +20,9 @@ use tracing_subscriber::EnvFilter;
 use crate::address::DEFAULT_PORT;
 use crate::client::{Client, Target};
 use crate::environment::{
-    self, CLAUDE_CONFIG_DIR, CODEX_HOME, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, GITHUB_API_URL,
-    GITHUB_BASE_URL, GITHUB_CLIENT_ID, PUBLIC_BASE_URL, RUST_LOG, XDG_CONFIG_HOME,
+    self, CLAUDE_CONFIG_DIR, CODEX_HOME, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, GH_ENTERPRISE_TOKEN,
+    GH_TOKEN, GITHUB_API_URL, GITHUB_BASE_URL, GITHUB_CLIENT_ID, GITHUB_ENTERPRISE_TOKEN, GITHUB_TOKEN,
+    PUBLIC_BASE_URL, RUST_LOG, XDG_CONFIG_HOME,
 };
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
@@ -150,13 +153,20 @@ async fn open(plan: &Plan) -> Result<Engine> {
     })
 }
 
-/// Which GitHub people log in at.
+/// Which GitHub people log in at, and who they are there when the settings do not say.
 fn github() -> Result<GitHubOptions> {
     let (pages, api) = (environment::text(GITHUB_BASE_URL), environment::text(GITHUB_API_URL));
     let address = GitHubAddress::new(pages.as_deref(), api.as_deref())
         .map_err(|error| Failure::invalid(format!("{GITHUB_BASE_URL} or {GITHUB_API_URL}: {error}")))?;
     let client_id = environment::text(GITHUB_CLIENT_ID);
-    Ok(GitHubOptions { client_id, address, ..GitHubOptions::default() })
+    // A token for GitHub itself is not shown to another server.
+    let names = match address == GitHubAddress::default() {
+        true => [GH_TOKEN, GITHUB_TOKEN],
+        false => [GH_ENTERPRISE_TOKEN, GITHUB_ENTERPRISE_TOKEN],
+    };
+    let token = names.into_iter().find_map(environment::text).map(Secret::new);
+    let gh = Some(PathBuf::from("gh"));
+    Ok(GitHubOptions { client_id, address, token, gh, ..GitHubOptions::default() })
 }
 
 /// Where agents keep their settings, as they themselves would look for them.

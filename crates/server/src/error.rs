@@ -45,6 +45,11 @@ impl Problem {
     pub(crate) fn told_with_200(error: Error) -> Self {
         Self { status: StatusCode::OK, ..Self::from(error) }
     }
+
+    /// Gives a bare word as `error_data`, where clients know it as one.
+    pub(crate) fn with_word(self, word: &'static str) -> Self {
+        Self { error_data: word.into(), ..self }
+    }
 }
 
 impl From<Error> for Problem {

@@ -22,16 +22,11 @@ const UNSERVED: &[&str] = &[
     "GET /api/task-attempts/{attempt_id}/branch-status",
     "GET /api/task-attempts/{attempt_id}/diff/ws",
     "POST /api/task-attempts/{attempt_id}/merge",
-    "POST /api/task-attempts/{attempt_id}/push",
     "POST /api/task-attempts/{attempt_id}/rebase",
     "POST /api/task-attempts/{attempt_id}/conflicts/abort",
-    "POST /api/task-attempts/{attempt_id}/pr",
-    "POST /api/task-attempts/{attempt_id}/pr/attach",
     "POST /api/task-attempts/{attempt_id}/delete-file",
     "POST /api/task-attempts/{attempt_id}/change-target-branch",
     "GET /api/execution-processes/{run_id}/normalized-logs/ws",
-    "GET /api/forge/projects/{project_id}/branch-status",
-    "POST /api/forge/projects/{project_id}/pull",
 ];
 
 /// The methods and paths that are not served yet.

@@ -6,6 +6,7 @@ import type * as T from './types.js';
 /** Every operation of the API: how it is called and what comes back. */
 export const operations = {
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
+  attachPullRequest: {"method":"POST","path":"/api/task-attempts/{attempt_id}/pr/attach","gives":"data"},
   changeQueued: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/queue/{item}","gives":"data"},
   checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
   collectGarbage: {"method":"POST","path":"/api/gc","gives":"data"},
@@ -15,6 +16,7 @@ export const operations = {
   createExecutionRun: {"method":"POST","path":"/api/execution-runs","gives":"data","repeatable":true},
   createForgeAgent: {"method":"POST","path":"/api/forge/agents","gives":"data"},
   createProject: {"method":"POST","path":"/api/projects","gives":"data"},
+  createPullRequest: {"method":"POST","path":"/api/task-attempts/{attempt_id}/pr","gives":"data"},
   createTag: {"method":"POST","path":"/api/tags","gives":"data"},
   createTask: {"method":"POST","path":"/api/tasks","gives":"data"},
   createTaskAttempt: {"method":"POST","path":"/api/task-attempts","gives":"data","repeatable":true},
@@ -52,6 +54,7 @@ export const operations = {
   getOmniStatus: {"method":"GET","path":"/api/forge/omni/status","gives":"json"},
   getProfiles: {"method":"GET","path":"/api/profiles","gives":"data"},
   getProject: {"method":"GET","path":"/api/projects/{project_id}","gives":"data"},
+  getProjectBranchStatus: {"method":"GET","path":"/api/forge/projects/{project_id}/branch-status","gives":"data"},
   getProjectProfiles: {"method":"GET","path":"/api/forge/projects/{project_id}/profiles","gives":"data"},
   getSound: {"method":"GET","path":"/api/sounds/{sound}","gives":"bytes"},
   getSystemInfo: {"method":"GET","path":"/api/info","gives":"data"},
@@ -89,6 +92,8 @@ export const operations = {
   openTaskAttemptInEditor: {"method":"POST","path":"/api/task-attempts/{attempt_id}/open-editor","gives":"data"},
   page: {"method":"GET","path":"/","gives":"text"},
   pollGithubLogin: {"method":"POST","path":"/api/auth/github/device/poll","gives":"data"},
+  pullProject: {"method":"POST","path":"/api/forge/projects/{project_id}/pull","gives":"json"},
+  pushTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/push","gives":"data"},
   queueDraft: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft/queue","gives":"data","repeatable":true},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
@@ -124,6 +129,11 @@ export abstract class Operations {
   /** Says that the API is there. */
   apiHealth(options?: CallOptions): Promise<string> {
     return this.call(operations.apiHealth, { options });
+  }
+
+  /** Takes up the pull request of the attempt's branch, or the one with a number. */
+  attachPullRequest(attemptId: string, body?: T.AttachExistingPrRequest | null, options?: CallOptions): Promise<T.AttachPrResponse> {
+    return this.call(operations.attachPullRequest, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Changes the text or the place of a follow-up that waits. */
@@ -169,6 +179,11 @@ export abstract class Operations {
   /** Registers a repository, making it first when that is asked for. */
   createProject(body: T.CreateProject, options?: CallOptions): Promise<T.Project> {
     return this.call(operations.createProject, { body, options });
+  }
+
+  /** Pushes the attempt's branch and opens a pull request for it; answers with its page. */
+  createPullRequest(attemptId: string, body: T.CreateGitHubPrRequest, options?: CallOptions): Promise<string> {
+    return this.call(operations.createPullRequest, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Adds a tag. */
@@ -356,6 +371,11 @@ export abstract class Operations {
     return this.call(operations.getProject, { path: { project_id: projectId }, options });
   }
 
+  /** Compares a project's checkout with its remote, after a fetch. */
+  getProjectBranchStatus(projectId: string, query?: { base?: string }, options?: CallOptions): Promise<T.ProjectBranchStatus> {
+    return this.call(operations.getProjectBranchStatus, { path: { project_id: projectId }, query, options });
+  }
+
   /** Returns the profiles, those of the project's own agent files included. */
   getProjectProfiles(projectId: string, options?: CallOptions): Promise<T.ProjectProfiles> {
     return this.call(operations.getProjectProfiles, { path: { project_id: projectId }, options });
@@ -539,6 +559,16 @@ export abstract class Operations {
   /** Asks how far the login is; once it is confirmed, its token is stored. */
   pollGithubLogin(options?: CallOptions): Promise<T.DevicePollStatus> {
     return this.call(operations.pollGithubLogin, { options });
+  }
+
+  /** Moves a project's checkout forward to where its remote is, or says why nothing has moved. */
+  pullProject(projectId: string, options?: CallOptions): Promise<T.PullResponse> {
+    return this.call(operations.pullProject, { path: { project_id: projectId }, options });
+  }
+
+  /** Commits what is left and pushes the attempt's branch to the project's remote. Never forced. */
+  pushTaskAttempt(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.pushTaskAttempt, { path: { attempt_id: attemptId }, options });
   }
 
   /** Sends a draft when the agent is done, at once if it is; or takes it back. */

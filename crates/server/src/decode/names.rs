@@ -123,6 +123,10 @@ pub(crate) const DRY_RUN: Name = flag("dry_run");
 pub(crate) const USE_WORKTREE: Name = flag("use_worktree");
 pub(crate) const PROMPT: Name = name("prompt", UNBOUNDED, Kind::Line).or(&["follow_up_prompt"]);
 
+pub(crate) const PULL_REQUEST_BODY: Name = text("body").or(&["description"]);
+pub(crate) const TARGET_BRANCH: Name = name("target_branch", SHORT, Kind::Text);
+pub(crate) const PULL_REQUEST_NUMBER: Name = name("pr_number", SHORT, Kind::Number);
+
 pub(crate) const RETRY_PROCESS_ID: Name = id("retry_process_id");
 pub(crate) const DRAFT_PROMPT: Name = text("prompt");
 pub(crate) const VERSION: Name = name("version", SHORT, Kind::Number);
@@ -175,6 +179,7 @@ pub(crate) const TOKEN: Name = line("token");
 
 // Parameters of queries only.
 pub(crate) const DRAFT_TYPE: Name = name("type", SHORT, Kind::OneOf(&["follow_up", "retry"]));
+pub(crate) const BASE: Name = name("base", SHORT, Kind::Text);
 pub(crate) const CONTAINER_REF: Name = name("ref", PATH, Kind::Line);
 pub(crate) const SHOW_SOFT_DELETED: Name = flag("show_soft_deleted");
 pub(crate) const FROM: Name = name("from", SHORT, Kind::Position);

@@ -19,6 +19,7 @@ mod mcp_config;
 mod metrics;
 mod processes;
 mod projects;
+mod pull_requests;
 mod session;
 mod sounds;
 mod tags;
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Api {
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())
+        .merge(pull_requests::api())
         .merge(drafts::api())
         .merge(execution_runs::api())
         .merge(containers::api())

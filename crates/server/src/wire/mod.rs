@@ -18,6 +18,7 @@ mod mcp_config;
 mod patch;
 mod process;
 mod project;
+mod pull_request;
 mod relations;
 mod search;
 mod tag;
@@ -50,6 +51,10 @@ pub(crate) use mcp_config::{
 pub(crate) use patch::{Patch, PatchOp};
 pub(crate) use process::{ExecutionProcess, FollowUpProcess};
 pub(crate) use project::{CREATE_PROJECT, Project, UPDATE_PROJECT};
+pub(crate) use pull_request::{
+    ATTACH_PULL_REQUEST, AttachPrResponse, CREATE_PULL_REQUEST, ProjectBranchStatus, PullResponse,
+    no_pull_request, pull_request_number,
+};
 pub(crate) use relations::{ContainerInfo, TaskRelationships};
 pub(crate) use search::{SearchResult, search_for};
 pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};

@@ -2,13 +2,15 @@
 //! meets bad input with a sentence. A new route is not done before it stands in `contract.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use forge_engine::{GitHubAddress, GitHubOptions};
+use forge_engine::{GitHubAddress, GitHubOptions, Secret};
 use serde_json::{Map, Value, json};
 
+use crate::described;
 use crate::played_github::{self, PlayedGitHub};
 use crate::schema::check;
-use crate::world::{Answer, SOON, World, eventually, id};
+use crate::world::{Answer, SOON, World, eventually, git, id};
 
 const TABLE: &str = include_str!("contract.json");
 const ROUTES: &str = include_str!("../../routes.txt");
@@ -23,12 +25,21 @@ async fn world() -> (World, PlayedGitHub) {
             r#"{"device_code":"d","user_code":"AB-12","verification_uri":"https://github.com/login/device",
                 "expires_in":900,"interval":0}"#,
         ),
+        path if path.starts_with("/api/v3/repos/") => match request.method.as_str() {
+            "POST" => {
+                let opened = described::example("/repos/{owner}/{repo}/pulls", "post", "201");
+                played_github::Reply::Told("201 Created".into(), opened.to_string())
+            }
+            _ if path.contains("/pulls/") => played_github::bad(404),
+            _ => played_github::good("[]"),
+        },
         _ => played_github::good(r#"{"error":"authorization_pending"}"#),
     });
     let github = GitHubOptions {
         client_id: Some("Iv1.app".into()),
         address: GitHubAddress::new(Some(&played.url()), None).unwrap(),
         patience: SOON,
+        token: Some(Secret::new("ghp_1")),
         ..GitHubOptions::default()
     };
     (World::with_github(github).await, played)
@@ -38,8 +49,16 @@ async fn world() -> (World, PlayedGitHub) {
 type Things = BTreeMap<String, String>;
 
 /// Makes one of everything that a route may be asked about.
-fn things(world: &World) -> Things {
+fn things(world: &World, github: &PlayedGitHub) -> Things {
     let project = world.project();
+    let pushed = remote(world, &project);
+    let url = format!("{}/octocat/demo.git", github.url());
+    git(&pushed, &["config", "remote.origin.pushurl", &git(&pushed, &["remote", "get-url", "origin"])]);
+    git(&pushed, &["remote", "set-url", "origin", &url]);
+    let pulled = world.repository("pulled");
+    let body = json!({"name": "pulled", "git_repo_path": pulled, "use_existing_repo": true});
+    let pulled = id(&world.post("/api/projects", &body).data());
+    remote(world, &pulled);
     // No machine is sure to have an editor, so this person's is elsewhere.
     world.put("/api/config", &json!({"editor": {"remote_ssh_host": "box"}})).data();
     let doomed_project = world.repository("doomed");
@@ -84,6 +103,7 @@ fn things(world: &World) -> Things {
     let made = [
         ("project_id", project.clone()),
         ("doomed_project_id", doomed_project),
+        ("pulled_project_id", pulled),
         ("task_id", id(&started)),
         ("doomed_task_id", task("Doomed")),
         ("second_doomed_task_id", task("Doomed too")),
@@ -108,6 +128,16 @@ fn things(world: &World) -> Things {
         ("another_repository", another),
     ];
     made.into_iter().map(|(name, thing)| (name.to_string(), thing)).collect()
+}
+
+/// Gives a project a bare repository as its remote, and returns where the project is.
+fn remote(world: &World, project: &str) -> PathBuf {
+    let project = world.get(&format!("/api/projects/{project}")).data();
+    let path = PathBuf::from(project["git_repo_path"].as_str().unwrap());
+    let bare = path.with_extension("git");
+    git(&path, &["clone", "--quiet", "--bare", path.to_str().unwrap(), bare.to_str().unwrap()]);
+    git(&path, &["remote", "add", "origin", bare.to_str().unwrap()]);
+    path
 }
 
 /// Puts things in the place of their names.
@@ -197,14 +227,14 @@ fn served(world: &World) -> BTreeSet<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_is_reachable_and_answers_in_the_shape_that_is_documented() {
-    let (world, _github) = world().await;
+    let (world, github) = world().await;
     let rows: BTreeSet<String> = table().keys().cloned().collect();
     let served = served(&world);
     let missing: Vec<_> = served.difference(&rows).collect();
     assert!(missing.is_empty(), "contract.json lacks {missing:?}");
     let unknown: Vec<_> = rows.iter().filter(|row| !ROUTES.lines().any(|route| route == *row)).collect();
     assert!(unknown.is_empty(), "contract.json has {unknown:?}, which are no routes");
-    let things = things(&world);
+    let things = things(&world, &github);
     // What removes comes last, so that the others find what they ask about.
     let order =
         |route: &&str| (route.starts_with("DELETE"), route.contains("/stop"), route.contains("respond"));
@@ -250,8 +280,8 @@ fn upload(world: &World, call: &Call, part: &str) -> Answer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_meets_bad_input_with_a_sentence_that_names_what_is_wrong() {
-    let (world, _github) = world().await;
-    let things = things(&world);
+    let (world, github) = world().await;
+    let things = things(&world, &github);
     for route in ROUTES.lines().filter(|route| served(&world).contains(*route)) {
         let operation = operation(route);
         let socket = operation["x-forge-stream"] == "websocket";

@@ -10,6 +10,8 @@ mod board;
 mod config;
 mod contract;
 mod defects;
+#[path = "../../../hosts/tests/it/described.rs"]
+mod described;
 mod drafts;
 mod events;
 mod execution_runs;
@@ -28,6 +30,7 @@ mod page;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;
 mod projects;
+mod pull_requests;
 mod raw_logs;
 mod route_table;
 mod schema;
