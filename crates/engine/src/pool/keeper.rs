@@ -36,7 +36,7 @@ pub(super) const SETTLE: Duration = Duration::from_millis(1100);
 const WARM_MILLIS: i64 = 3 * 24 * 60 * 60 * 1000;
 /// For so many projects worktrees wait.
 const WARM_PROJECTS: usize = 8;
-/// So much room has to stay on the disk: agents need it more.
+/// So much room has to stay on the disk, and twice what is wanted free for a start: agents need it more.
 const SPARE: u64 = 2 << 30;
 
 /// How the person wants the pool.
@@ -48,6 +48,8 @@ struct Settings {
     from_files: u64,
     /// What all worktrees that wait may take together.
     disk: u64,
+    /// What has to stay free on the disk.
+    spare: u64,
 }
 
 /// A project that people work in, and the branch that its attempts start from.
@@ -188,7 +190,7 @@ impl Engine {
                 }
             } else if missing > 0 {
                 missing -= 1;
-                if self.spare_room() > weight.bytes {
+                if self.spare_room(settings) > weight.bytes {
                     let made = self.make_ready(id, &repo, &oid).await;
                     fresh.push(made.inspect_err(|_| self.inner.pool.rest(id))?);
                 }
@@ -203,23 +205,29 @@ impl Engine {
     /// How many worktrees of that weight are wanted and fit.
     fn wanted(&self, settings: Settings, weight: Weight, disk: u64) -> usize {
         let fits = disk.checked_div(weight.bytes).unwrap_or(settings.ready);
-        let wanted = if self.spare_room() == 0 { 0 } else { settings.ready.min(fits) };
+        let wanted = if self.spare_room(settings) == 0 { 0 } else { settings.ready.min(fits) };
         usize::try_from(wanted).unwrap_or(usize::MAX)
     }
 
     /// What is free beyond what has to stay free.
-    fn spare_room(&self) -> u64 {
+    fn spare_room(&self, settings: Settings) -> u64 {
         let worktrees = &self.inner.paths.worktrees;
         let nearest = worktrees.ancestors().find(|path| path.exists()).unwrap_or(worktrees);
-        free_bytes(nearest).unwrap_or(0).saturating_sub(SPARE)
+        free_bytes(nearest).unwrap_or(0).saturating_sub(settings.spare)
     }
 
     fn pool_settings(&self) -> Result<Settings> {
         let config = self.stored_config()?;
-        let section = config.get("worktree_pool").cloned().unwrap_or_default();
-        let number = |key: &str| section.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let disk = number("disk_mb").saturating_mul(1 << 20);
-        Ok(Settings { ready: number("ready"), from_files: number("from_files"), disk })
+        let number = |section: &str, key: &str| {
+            config.get(section).and_then(|section| section.get(key)).and_then(Value::as_u64).unwrap_or(0)
+        };
+        let megabytes = |section: &str, key: &str| number(section, key).saturating_mul(1 << 20);
+        Ok(Settings {
+            ready: number("worktree_pool", "ready"),
+            from_files: number("worktree_pool", "from_files"),
+            disk: megabytes("worktree_pool", "disk_mb"),
+            spare: SPARE.max(megabytes("limits", "min_free_mb").saturating_mul(2)),
+        })
     }
 }
 

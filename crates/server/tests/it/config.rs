@@ -20,6 +20,9 @@ async fn the_settings_begin_with_the_defaults_and_nothing_is_written_for_that() 
         "analytics_enabled": null, "contact_email_opt_in": null, "contact_username_opt_in": null,
         "workspace_dir": null, "last_app_version": env!("CARGO_PKG_VERSION"), "show_release_notes": false,
         "language": "BROWSER", "git_branch_prefix": "forge", "showcases": {"seen_features": []},
+        "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
+        "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
+        "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
     });
     assert_eq!(config, expected);
     assert!(!world.engine.home().join("config.json").exists());
