@@ -1,8 +1,6 @@
 //! Git work of several steps on an attempt's worktree: written down before its first step, one at a time, and never
 //! beside a run.
 
-#![expect(dead_code, reason = "the first callers are on their way")]
-
 use forge_model::{AttemptId, RunId, RunKind};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed};
+use forge_git::{CommitRequest, Committed, Operation};
 use forge_model::{Run, RunState};
 
 use crate::background::blocking;
@@ -41,7 +41,7 @@ impl Engine {
         let engine = self.clone();
         let message = message(&view, outcome);
         let run = run.id;
-        blocking(move || {
+        let work = blocking(move || {
             let mut work = Work::default();
             let worktree = match engine
                 .repo(&project.path)
@@ -53,7 +53,13 @@ impl Engine {
                     return work;
                 }
             };
-            if state == RunState::Completed {
+            if worktree.operation() == Some(Operation::Rebase) {
+                // A commit would break it. It is gone on with when it is ours and everything is resolved.
+                work.trouble = match state == RunState::Completed && view.is_conflicted {
+                    true => Engine::go_on_rebasing(&worktree),
+                    false => Some("a rebase waits to be finished in its worktree".to_string()),
+                };
+            } else if state == RunState::Completed {
                 let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
                 let why = match worktree.commit_all(&commit) {
                     Ok(Committed::Nothing | Committed::Commit { .. }) => None,
@@ -81,12 +87,17 @@ impl Engine {
             work.after_head = worktree.head().ok();
             work
         })
-        .await
+        .await?;
+        // The agent may have finished or aborted it by itself.
+        if let Err(error) = self.settle_rebase(attempt).await {
+            tracing::warn!(attempt.id = %attempt, "the rebase of attempt {attempt} could not be looked at: {error}");
+        }
+        Ok(work)
     }
 }
 
 /// The end of what a hook said, where the reason usually stands.
-fn end_of(output: &str) -> &str {
+pub(crate) fn end_of(output: &str) -> &str {
     let output = output.trim();
     match output.char_indices().rev().nth(LONGEST_EXCERPT) {
         Some((begin, _)) => &output[begin..],

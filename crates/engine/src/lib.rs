@@ -7,10 +7,12 @@ mod acts;
 mod asks;
 mod attempts;
 mod background;
+mod branch_status;
 mod bring_back;
 mod browse;
 mod clean;
 mod config;
+mod delete_file;
 mod diffs;
 mod drafts;
 mod drive;
@@ -33,6 +35,7 @@ mod input;
 mod intent;
 mod keep;
 mod kept_tasks;
+mod land;
 mod launch;
 mod leftovers;
 mod lifetime;
@@ -59,7 +62,9 @@ mod pull_request;
 mod pull_request_polls;
 mod push;
 mod queue;
+mod rebase;
 mod reconcile;
+mod reconcile_acts;
 mod recover;
 mod releases;
 mod remove;
@@ -69,6 +74,7 @@ mod retention;
 mod seam;
 mod search;
 mod shape;
+mod site;
 mod snapshots;
 mod sounds;
 mod standing_agents;
@@ -78,6 +84,7 @@ mod store;
 mod strays;
 mod surroundings;
 mod tags;
+mod target;
 mod tasks;
 mod templates;
 mod travel;
@@ -95,6 +102,7 @@ pub use forge_hosts::github::Address as GitHubAddress;
 use forge_model::RunId;
 
 pub use asks::NewAsk;
+pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};
 pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffView, FileVersion};
@@ -103,13 +111,14 @@ pub use editor::OpenEditor;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
-pub use forge_git::{ChangeKind, Content, Counts, FileChange, Tally};
+pub use forge_git::{ChangeKind, Content, Counts, FileChange, Operation, Standing, Tally};
 pub use forge_hosts::{Instance, Secret};
 pub use gc::{Cleaned, Left, Swept, What};
 pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
 pub use images::{LARGEST_IMAGE, NewImage};
 pub use in_place::refuse_in_place;
 pub use info::{Info, Machine};
+pub use land::Land;
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
 pub use mcp_servers::{McpChange, McpServers};
@@ -123,6 +132,7 @@ pub use projects::{Branch, NewProject, ProjectChange};
 pub use pull_request::{AttachedPullRequest, NewPullRequest};
 pub use push::PushedAttempt;
 pub use queue::{QueueChange, QueueItem};
+pub use rebase::{RebaseRequest, Rebased};
 pub use recover::{KeptFiles, Recovered, RemovedThing};
 pub use releases::Release;
 pub use replace::{Replace, Replaced, Told};
@@ -175,6 +185,8 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    /// Landings, by their repository.
+    landings: turns::Turns,
     line: Arc<held::Line>,
     crowds: logs::Crowds,
     kept_tasks: kept_tasks::KeptTasks,

@@ -116,6 +116,7 @@ impl Engine {
                 handles: Default::default(),
                 calls: Default::default(),
                 line: Default::default(),
+                landings: Default::default(),
                 crowds: Default::default(),
                 kept_tasks: Default::default(),
                 pool: Default::default(),

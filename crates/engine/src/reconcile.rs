@@ -20,6 +20,7 @@ impl Engine {
         let live = self.inner.store.read(runs::live).await?;
         self.reconcile_leftovers().await?;
         self.reconcile_starts().await?;
+        self.reconcile_acts().await?;
         for live in live {
             let id = live.run.id;
             self.attach(live.run, None);

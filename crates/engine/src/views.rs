@@ -31,6 +31,8 @@ pub struct AttemptView {
     pub is_merged: bool,
     /// Its place among those that a limit holds back, counted from 1.
     pub place: Option<i64>,
+    /// A rebase of it waits for somebody to resolve its conflicts.
+    pub is_conflicted: bool,
 }
 
 /// An attempt among the tasks it is related to.

@@ -50,6 +50,11 @@ impl Problem {
     pub(crate) fn with_word(self, word: &'static str) -> Self {
         Self { error_data: word.into(), ..self }
     }
+
+    /// Tells programs more than the sentence does.
+    pub(crate) fn with_error_data(self, error_data: Value) -> Self {
+        Self { error_data, ..self }
+    }
 }
 
 impl From<Error> for Problem {

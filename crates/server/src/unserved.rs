@@ -16,16 +16,8 @@ const UNSERVED: &[&str] = &[
     "GET /api/task-attempts/{attempt_id}/entries",
     "POST /api/task-attempts/{attempt_id}/run-agent-setup",
     "POST /api/task-attempts/{attempt_id}/replace-process",
-    "GET /api/task-attempts/{attempt_id}/commit-info",
-    "GET /api/task-attempts/{attempt_id}/commit-compare",
     "POST /api/task-attempts/{attempt_id}/start-dev-server",
-    "GET /api/task-attempts/{attempt_id}/branch-status",
     "GET /api/task-attempts/{attempt_id}/diff/ws",
-    "POST /api/task-attempts/{attempt_id}/merge",
-    "POST /api/task-attempts/{attempt_id}/rebase",
-    "POST /api/task-attempts/{attempt_id}/conflicts/abort",
-    "POST /api/task-attempts/{attempt_id}/delete-file",
-    "POST /api/task-attempts/{attempt_id}/change-target-branch",
     "GET /api/execution-processes/{run_id}/normalized-logs/ws",
 ];
 

@@ -5,11 +5,14 @@ import type * as T from './types.js';
 
 /** Every operation of the API: how it is called and what comes back. */
 export const operations = {
+  abortTaskAttemptConflicts: {"method":"POST","path":"/api/task-attempts/{attempt_id}/conflicts/abort","gives":"data"},
   apiHealth: {"method":"GET","path":"/api/health","gives":"data"},
   attachPullRequest: {"method":"POST","path":"/api/task-attempts/{attempt_id}/pr/attach","gives":"data"},
   changeQueued: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/queue/{item}","gives":"data"},
+  changeTaskAttemptTargetBranch: {"method":"POST","path":"/api/task-attempts/{attempt_id}/change-target-branch","gives":"data"},
   checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
   collectGarbage: {"method":"POST","path":"/api/gc","gives":"data"},
+  compareCommitToHead: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-compare","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
   createApproval: {"method":"POST","path":"/api/approvals/create","gives":"data"},
@@ -27,6 +30,7 @@ export const operations = {
   deleteProject: {"method":"DELETE","path":"/api/projects/{project_id}","gives":"data"},
   deleteTag: {"method":"DELETE","path":"/api/tags/{tag_id}","gives":"data"},
   deleteTask: {"method":"DELETE","path":"/api/tasks/{task_id}","gives":"data"},
+  deleteTaskAttemptFile: {"method":"POST","path":"/api/task-attempts/{attempt_id}/delete-file","gives":"data"},
   deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
@@ -41,6 +45,7 @@ export const operations = {
   followUpExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/follow-up","gives":"data","repeatable":true},
   getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
   getAuthRequired: {"method":"GET","path":"/api/forge/auth-required","gives":"json"},
+  getCommitInfo: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-info","gives":"data"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
   getContainerInfo: {"method":"GET","path":"/api/containers/info","gives":"data"},
   getDraft: {"method":"GET","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
@@ -61,6 +66,7 @@ export const operations = {
   getTag: {"method":"GET","path":"/api/tags/{tag_id}","gives":"data"},
   getTask: {"method":"GET","path":"/api/tasks/{task_id}","gives":"data"},
   getTaskAttempt: {"method":"GET","path":"/api/task-attempts/{attempt_id}","gives":"data"},
+  getTaskAttemptBranchStatus: {"method":"GET","path":"/api/task-attempts/{attempt_id}/branch-status","gives":"data"},
   getTaskAttemptChildren: {"method":"GET","path":"/api/task-attempts/{attempt_id}/children","gives":"data"},
   getTaskImages: {"method":"GET","path":"/api/images/task/{task_id}","gives":"data"},
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
@@ -85,6 +91,7 @@ export const operations = {
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
   listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
   live: {"method":"GET","path":"/api/live/ws","gives":"socket"},
+  mergeTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/merge","gives":"data"},
   metrics: {"method":"GET","path":"/metrics","gives":"text"},
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
   openProjectInEditor: {"method":"POST","path":"/api/projects/{project_id}/open-editor","gives":"data"},
@@ -95,6 +102,7 @@ export const operations = {
   pullProject: {"method":"POST","path":"/api/forge/projects/{project_id}/pull","gives":"json"},
   pushTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/push","gives":"data"},
   queueDraft: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft/queue","gives":"data","repeatable":true},
+  rebaseTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/rebase","gives":"data"},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
@@ -126,6 +134,11 @@ export abstract class Operations {
   protected abstract followEventStream(operation: OperationSpec, given: Given): AsyncIterableIterator<ServerEvent>;
   protected abstract followSocket<R>(operation: OperationSpec, given: Given): AsyncIterableIterator<R>;
 
+  /** Takes back a rebase or merge that waits for its conflicts; the files are snapshotted first. */
+  abortTaskAttemptConflicts(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.abortTaskAttemptConflicts, { path: { attempt_id: attemptId }, options });
+  }
+
   /** Says that the API is there. */
   apiHealth(options?: CallOptions): Promise<string> {
     return this.call(operations.apiHealth, { options });
@@ -141,6 +154,11 @@ export abstract class Operations {
     return this.call(operations.changeQueued, { path: { attempt_id: attemptId, item }, body, options });
   }
 
+  /** Changes where an attempt lands; no commit moves. */
+  changeTaskAttemptTargetBranch(attemptId: string, body: T.ChangeTargetBranch, options?: CallOptions): Promise<T.ChangedTargetBranch> {
+    return this.call(operations.changeTaskAttemptTargetBranch, { path: { attempt_id: attemptId }, body, options });
+  }
+
   /** Says whether the stored token is good. Without one, nobody is asked. */
   checkGithubToken(options?: CallOptions): Promise<T.CheckTokenResponse> {
     return this.call(operations.checkGithubToken, { options });
@@ -149,6 +167,11 @@ export abstract class Operations {
   /** Moves worktrees that have had their time to the trash; a dry run only tells. */
   collectGarbage(body?: T.CollectGarbage | null, options?: CallOptions): Promise<T.Cleaned> {
     return this.call(operations.collectGarbage, { body, options });
+  }
+
+  /** Compares a commit with what an attempt has checked out. */
+  compareCommitToHead(attemptId: string, query: { sha: string }, options?: CallOptions): Promise<T.CommitCompare> {
+    return this.call(operations.compareCommitToHead, { path: { attempt_id: attemptId }, query, options });
   }
 
   /** Adds a task and starts its first attempt, which runs when this answers. */
@@ -236,6 +259,11 @@ export abstract class Operations {
     return this.call(operations.deleteTask, { path: { task_id: taskId }, options });
   }
 
+  /** Deletes a file of an attempt's worktree and commits that alone. */
+  deleteTaskAttemptFile(attemptId: string, query: { file_path: string }, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteTaskAttemptFile, { path: { attempt_id: attemptId }, query, options });
+  }
+
   /** Removes a task; its worktrees go afterwards. */
   deleteTaskOfProject(projectId: string, taskId: string, options?: CallOptions): Promise<null> {
     return this.call(operations.deleteTaskOfProject, { path: { project_id: projectId, task_id: taskId }, options });
@@ -304,6 +332,11 @@ export abstract class Operations {
   /** Says whether every caller needs a token. */
   getAuthRequired(options?: CallOptions): Promise<T.AuthRequired> {
     return this.call(operations.getAuthRequired, { options });
+  }
+
+  /** Returns a commit's name and the first line of its message. */
+  getCommitInfo(attemptId: string, query: { sha: string }, options?: CallOptions): Promise<T.CommitInfo> {
+    return this.call(operations.getCommitInfo, { path: { attempt_id: attemptId }, query, options });
   }
 
   /** Returns the settings, secrets masked. */
@@ -404,6 +437,11 @@ export abstract class Operations {
   /** Returns an attempt. */
   getTaskAttempt(attemptId: string, options?: CallOptions): Promise<T.TaskAttempt> {
     return this.call(operations.getTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Returns how an attempt's branch stands to its target. */
+  getTaskAttemptBranchStatus(attemptId: string, options?: CallOptions): Promise<T.BranchStatus> {
+    return this.call(operations.getTaskAttemptBranchStatus, { path: { attempt_id: attemptId }, options });
   }
 
   /** Returns the tasks that grew out of an attempt, and its own parent. */
@@ -526,6 +564,11 @@ export abstract class Operations {
     return this.followSocket(operations.live, { subscriptions, options });
   }
 
+  /** Lands an attempt as one commit on its target; its task is done then. */
+  mergeTaskAttempt(attemptId: string, body?: T.MergeTaskAttempt | null, options?: CallOptions): Promise<null> {
+    return this.call(operations.mergeTaskAttempt, { path: { attempt_id: attemptId }, body, options });
+  }
+
   /** Tells the server's figures in the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string> {
     return this.call(operations.metrics, { options });
@@ -574,6 +617,11 @@ export abstract class Operations {
   /** Sends a draft when the agent is done, at once if it is; or takes it back. */
   queueDraft(attemptId: string, body: T.QueueDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
     return this.call(operations.queueDraft, { path: { attempt_id: attemptId }, body, query, options });
+  }
+
+  /** Builds an attempt's commits again on a branch, which becomes its target. */
+  rebaseTaskAttempt(attemptId: string, body?: T.RebaseTaskAttempt | null, options?: CallOptions): Promise<null> {
+    return this.call(operations.rebaseTaskAttempt, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Answers what an agent waits for, once. */

@@ -98,9 +98,35 @@ export type AuthRequired = {
   auth_required: boolean;
 };
 
+export type BranchStatus = {
+  commits_ahead: number | null;
+  commits_behind: number | null;
+  conflict_op: ConflictOp | null;
+  conflicted_files: Array<string>;
+  has_uncommitted_changes: boolean | null;
+  head_oid: string | null;
+  is_rebase_in_progress: boolean;
+  merges: Array<Merge>;
+  remote_commits_ahead: number | null;
+  remote_commits_behind: number | null;
+  target_branch_name: string;
+  uncommitted_count: number | null;
+  untracked_count: number | null;
+};
+
 export type ChangeQueued = {
   position?: number | null;
   prompt?: string | null;
+};
+
+export type ChangeTargetBranch = {
+  new_target_branch: string;
+};
+
+export type ChangedTargetBranch = {
+  new_target_branch: string;
+  /** Commits that the attempt is ahead of its new target, and behind. */
+  status: [number, number];
 };
 
 export type CheckTokenResponse = "VALID" | "INVALID";
@@ -120,6 +146,19 @@ export type CollectGarbage = {
 export type CommandResult = {
   exit_status: ExitStatus | null;
   output: string | null;
+};
+
+export type CommitCompare = {
+  ahead_from_head: number;
+  behind_from_head: number;
+  head_oid: string;
+  is_linear: boolean;
+  target_oid: string;
+};
+
+export type CommitInfo = {
+  sha: string;
+  subject: string;
 };
 
 /** The person's settings; keys that this Forge does not know are kept. */
@@ -165,6 +204,10 @@ export type Config = {
   showcases: {
     seen_features: Array<string>;
   };
+  snapshots: {
+    keep_days: number | null;
+    keep_mb: number | null;
+  };
   telemetry_acknowledged: boolean;
   theme: "LIGHT" | "DARK" | "SYSTEM";
   workspace_dir: string | null;
@@ -180,6 +223,9 @@ export type Config = {
 };
 
 export type ConfigChange = Record<string, unknown>;
+
+/** An operation of git that waits for its conflicts to be resolved. */
+export type ConflictOp = "rebase" | "merge" | "cherry_pick" | "revert";
 
 /** What a worktree belongs to. */
 export type ContainerInfo = {
@@ -602,6 +648,27 @@ export type McpConfig = {
   template: unknown;
 };
 
+/** How the work of an attempt went to its target. */
+export type Merge = {
+  created_at: string;
+  id: string;
+  merge_commit: string;
+  target_branch_name: string;
+  task_attempt_id: string;
+  type: "direct";
+} | {
+  created_at: string;
+  id: string;
+  pr_info: PullRequestInfo;
+  target_branch_name: string;
+  task_attempt_id: string;
+  type: "pr";
+};
+
+export type MergeTaskAttempt = {
+  skip_hooks?: boolean | null;
+};
+
 /** One normalised item of a run's log. */
 export type NormalizedEntry = {
   content: string;
@@ -806,6 +873,17 @@ export type ProjectProfiles = {
   executors: Record<string, unknown>;
 };
 
+export type PullRequestInfo = {
+  merge_commit_sha: string | null;
+  merged_at: string | null;
+  number: number;
+  status: PullRequestStatus;
+  url: string;
+};
+
+/** What has become of a pull request. */
+export type PullRequestStatus = "open" | "merged" | "closed" | "unknown";
+
 /** What came of a pull. It has no envelope. */
 export type PullResponse = {
   /** Why nothing was pulled. */
@@ -849,6 +927,12 @@ export type RawLogPatch = {
 export type RawLogPiece = {
   content: string;
   type: string;
+};
+
+export type RebaseTaskAttempt = {
+  new_base_branch?: string | null;
+  old_base_branch?: string | null;
+  skip_hooks?: boolean | null;
 };
 
 /** An approval's status inside the envelope and beside it: clients of either kind find it. */
@@ -968,6 +1052,8 @@ export type TaskAttempt = {
   executor_profile_id: ExecutorProfileId;
   id: string;
   input_tokens: number | null;
+  is_conflicted: boolean;
+  is_merged: boolean;
   open_asks: number;
   output_tokens: number | null;
   project_id: string;

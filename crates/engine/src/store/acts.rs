@@ -4,8 +4,6 @@
 //! An act that is only waiting for somebody, such as a rebase whose conflicts are open, keeps its row and is not
 //! under way.
 
-#![expect(dead_code, reason = "the first callers are on their way")]
-
 use forge_model::{AttemptId, Time};
 
 use super::conn::{Conn, Error, Row, args};

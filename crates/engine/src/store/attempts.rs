@@ -25,7 +25,8 @@ macro_rules! view {
                 (select count(*) from queued_starts h join queued_starts p on p.place <= h.place
                     where h.attempt_id = a.id
                     and not exists (select 1 from starts s where s.attempt_id = h.attempt_id)
-                    and not exists (select 1 from starts s where s.attempt_id = p.attempt_id))
+                    and not exists (select 1 from starts s where s.attempt_id = p.attempt_id)),
+                exists (select 1 from acts o where o.attempt_id = a.id and o.kind = 'rebase.open')
              from attempts a ",
             $tail
         )
@@ -50,6 +51,7 @@ statements! {
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
     BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
     NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1";
+    SET_TARGET = "update attempts set target_branch = $2, updated_at = $3 where id = $1";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
     SUM_USAGE = "update attempts set
@@ -158,7 +160,12 @@ pub(crate) fn shift(
     Ok(conn.execute(MOVE, args![id, from, to, reason, now])? == 1)
 }
 
-/// Writes down what an attempt that was held back starts from.
+/// Changes the target branch of an attempt.
+pub(crate) fn set_target(conn: &Conn, id: AttemptId, target: &str, now: Time) -> Result<(), Error> {
+    conn.execute(SET_TARGET, args![id, target, now]).map(drop)
+}
+
+/// Writes down what an attempt starts from: its target branch, and the commit.
 pub(crate) fn begin(conn: &Conn, id: AttemptId, target: &str, commit: &str, now: Time) -> Result<(), Error> {
     conn.execute(BEGIN, args![id, target, commit, now]).map(drop)
 }
@@ -225,6 +232,7 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         queued: row.int(24)?,
         is_merged: row.flag(25)?,
         place: Some(row.int(26)?).filter(|place| *place > 0),
+        is_conflicted: row.flag(27)?,
     })
 }
 

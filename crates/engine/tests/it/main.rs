@@ -17,6 +17,8 @@ mod editing;
 mod following;
 mod github;
 mod images;
+mod killed;
+mod landing;
 mod limits;
 mod local_github;
 mod loose;

@@ -375,3 +375,52 @@ fn a_path_that_is_no_file_of_the_worktree_is_not_deleted() {
     // The link itself is a file like another.
     assert_eq!(worktree.check_deletable("link").unwrap(), PathBuf::from("link"));
 }
+
+#[test]
+fn the_persons_own_filters_and_line_ends_hold_on_every_way() {
+    let world = World::new();
+    let repo = world.repo();
+    for verb in ["clean", "smudge"] {
+        world.run(repo.top(), ["config", "--global", &format!("filter.rot.{verb}"), "tr a-z n-za-m"]);
+    }
+    fs::write(repo.top().join(".gitattributes"), "*.rot filter=rot\n*.win text eol=crlf\n").unwrap();
+    let base = world.commit(repo.top(), "attributes");
+    let worktree = world.worktree("one");
+    fs::write(worktree.path().join("x.rot"), "hello\n").unwrap();
+    fs::write(worktree.path().join("y.win"), "a\r\nb\r\n").unwrap();
+    assert!(matches!(worktree.commit_all(&request("work")).unwrap(), Committed::Commit { .. }));
+    let tip = worktree.head().unwrap();
+    let onto = commit(&world, repo.top(), "z.rot", b"other\n");
+    let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
+        panic!("it does not conflict")
+    };
+    worktree.move_to("forge/one", &oid).unwrap();
+    let Committed::Commit { oid: to } = worktree.squash(&onto, &oid, &request("one")).unwrap() else {
+        panic!("there was something to commit");
+    };
+    repo.forward_branch("main", &onto, &to).unwrap();
+    for top in [repo.top(), worktree.path()] {
+        assert_eq!(fs::read(top.join("x.rot")).unwrap(), b"hello\n");
+        assert_eq!(fs::read(top.join("z.rot")).unwrap(), b"other\n");
+        assert_eq!(fs::read(top.join("y.win")).unwrap(), b"a\r\nb\r\n");
+        assert_eq!(world.run(top, ["status", "--porcelain"]), "");
+    }
+    assert_eq!(world.run(repo.top(), ["cat-file", "-p", "main:x.rot"]), "uryyb");
+    assert_eq!(world.run(repo.top(), ["cat-file", "-p", "main:y.win"]), "a\nb");
+}
+
+#[test]
+fn what_needs_a_filter_of_the_repository_is_not_moved_into_a_checkout() {
+    let world = World::new();
+    let (repo, worktree) = (world.repo(), world.worktree("one"));
+    for verb in ["clean", "smudge"] {
+        world.run(repo.top(), ["config", &format!("filter.secret.{verb}"), "tr a-z n-za-m"]);
+    }
+    fs::write(worktree.path().join(".gitattributes"), "*.key filter=secret\n").unwrap();
+    let to = commit(&world, worktree.path(), "a.key", b"hello\n");
+    let from = repo.resolve_branch("main").unwrap();
+    let refused = repo.forward_branch("main", &from, &to);
+    assert!(matches!(refused, Err(Error::LocalFilter { .. })), "{refused:?}");
+    assert_eq!(repo.resolve_branch("main").unwrap(), from);
+    assert!(!repo.top().join("a.key").exists());
+}

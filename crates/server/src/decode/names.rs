@@ -120,6 +120,12 @@ pub(crate) const EXECUTOR: Name = line("executor").or(&["profile"]);
 pub(crate) const VARIANT: Name = name("variant", SHORT, Kind::Text);
 pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT, Kind::Text);
 pub(crate) const DRY_RUN: Name = flag("dry_run");
+pub(crate) const OLD_BASE_BRANCH: Name = name("old_base_branch", SHORT, Kind::Text);
+pub(crate) const NEW_BASE_BRANCH: Name = name("new_base_branch", SHORT, Kind::Text).or(&["base_branch"]);
+pub(crate) const NEW_TARGET_BRANCH: Name = line("new_target_branch").or(&["target_branch"]);
+pub(crate) const SKIP_HOOKS: Name = flag("skip_hooks");
+pub(crate) const SHA: Name = line("sha");
+pub(crate) const DELETED_PATH: Name = name("file_path", PATH, Kind::Line);
 pub(crate) const USE_WORKTREE: Name = flag("use_worktree");
 pub(crate) const PROMPT: Name = name("prompt", UNBOUNDED, Kind::Line).or(&["follow_up_prompt"]);
 

@@ -14,6 +14,7 @@ mod gc;
 mod github;
 mod health;
 mod images;
+mod landing;
 mod live;
 mod mcp_config;
 mod metrics;
@@ -44,6 +45,7 @@ pub(crate) fn all() -> Api {
         .merge(tasks::api())
         .merge(attempts::api())
         .merge(pull_requests::api())
+        .merge(landing::api())
         .merge(drafts::api())
         .merge(execution_runs::api())
         .merge(containers::api())

@@ -40,6 +40,8 @@ pub(crate) struct TaskAttempt {
     queued: i64,
     /// Its place among those that a limit holds back, counted from 1.
     queue_place: Option<i64>,
+    is_merged: bool,
+    is_conflicted: bool,
     task: Option<Task>,
 }
 
@@ -94,6 +96,8 @@ impl From<AttemptView> for TaskAttempt {
             open_asks: view.open_asks,
             queued: view.queued,
             queue_place: view.place,
+            is_merged: view.is_merged,
+            is_conflicted: view.is_conflicted,
             task: view.task.map(Task::from),
         }
     }

@@ -14,6 +14,7 @@ mod forge;
 mod gc;
 mod github;
 mod image;
+mod landing;
 mod mcp_config;
 mod patch;
 mod process;
@@ -45,6 +46,10 @@ pub(crate) use forge::{
 pub(crate) use gc::{Cleaned, GC};
 pub(crate) use github::{CheckTokenResponse, DeviceFlowStart, DevicePollStatus};
 pub(crate) use image::ImageResponse;
+pub(crate) use landing::{
+    BranchStatus, CHANGE_TARGET, ChangedTargetBranch, CommitCompare, CommitInfo, MERGE, REBASE,
+    branch_problem, changed_target, rebased,
+};
 pub(crate) use mcp_config::{
     GetMcpServerResponse, UPDATE_MCP_SERVERS, mcp_not_saved, mcp_not_shown, mcp_summary,
 };

@@ -89,6 +89,7 @@ fn attempt_view() -> AttemptView {
         queued: 2,
         is_merged: false,
         place: None,
+        is_conflicted: false,
     }
 }
 

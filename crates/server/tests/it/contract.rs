@@ -2,7 +2,7 @@
 //! meets bad input with a sentence. A new route is not done before it stands in `contract.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forge_engine::{GitHubAddress, GitHubOptions, Secret};
 use serde_json::{Map, Value, json};
@@ -67,6 +67,9 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
     let started = world.start(&project, "Done", "say hello");
     let attempt = id(&started["attempt"]);
     world.wait_for(&attempt, "finished");
+    let landable = id(&world.start(&project, "Lands", "edit landed.txt x")["attempt"]);
+    let landable = world.wait_for(&landable, "finished");
+    let sha = git(Path::new(landable["worktree_path"].as_str().unwrap()), &["rev-parse", "HEAD"]);
     let waiting = world.start(&project, "Waiting", "ask May I?");
     let waiting = id(&waiting["attempt"]);
     let ask = eventually(|| {
@@ -108,6 +111,8 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
         ("doomed_task_id", task("Doomed")),
         ("second_doomed_task_id", task("Doomed too")),
         ("attempt_id", attempt.clone()),
+        ("landable_attempt_id", id(&landable)),
+        ("sha", sha),
         ("run_id", id(&world.run_of(&attempt))),
         ("waiting_run_id", id(&world.run_of(&id(&second["attempt"])))),
         ("ask_id", ask["approval_id"].as_str().unwrap().to_string()),

@@ -19,6 +19,7 @@ mod filesystem;
 mod forge;
 mod github;
 mod images;
+mod landing;
 mod live;
 mod map_streams;
 mod matrix;
