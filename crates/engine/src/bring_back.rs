@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_git::{Return, Returned};
+use forge_git::{RestoreRequest, Return, Returned};
 use forge_model::{AttemptId, AttemptState, Noun, Op};
 
 use crate::background::blocking;
-use crate::store::lodgings;
+use crate::snapshots::LeftOut;
+use crate::store::{lodgings, snapshots};
 use crate::{AttemptView, Engine, Error, Result};
+
+/// Why a snapshot is taken of a worktree that was made again, before the files of an older one are restored.
+const MADE_AGAIN: &str = "when it was made again";
 
 impl Engine {
     /// Returns an attempt's worktree, brought back first when it was cleaned up, lost, or cut off from a repository
@@ -28,10 +32,16 @@ impl Engine {
             blocking(move || engine.repo(&repository).map(|repo| repo.worktree(&worktree).is_ok()));
         let in_trash = self.worktree_in_trash(id, &attempt.worktree);
         let aside = Some(self.ignored_in_trash(id)).filter(|place| place.is_dir());
-        if is_there.await?? && in_trash.is_none() && aside.is_none() && !attempt.worktree_deleted {
+        let is_there = is_there.await??;
+        if is_there && in_trash.is_none() && aside.is_none() && !attempt.worktree_deleted {
             return Ok(attempt.worktree);
         }
         self.check_room(&attempt.worktree).await?;
+        if !is_there {
+            // Until its last file is back it counts as gone, so that a crash on the way leaves nothing half there.
+            self.inner.store.write(move |tx| lodgings::deleted(tx.conn(), id, tx.now())).await?;
+        }
+        let was_in_trash = in_trash.is_some();
         let tip = self.inner.store.read(move |conn| lodgings::tip(conn, id)).await?;
         let wanted = Return {
             path: attempt.worktree.clone(),
@@ -40,9 +50,9 @@ impl Engine {
             lock_reason: self.lock_reason(),
             trash: in_trash,
         };
-        let engine = self.clone();
+        let (engine, repository) = (self.clone(), project.path.clone());
         let returned = blocking(move || -> Result<_> {
-            let repo = engine.repo(&project.path)?;
+            let repo = engine.repo(&repository)?;
             let returned = repo.bring_worktree_back(&wanted)?;
             if let Some(aside) = aside {
                 repo.worktree(&wanted.path)?.move_back(&aside)?;
@@ -51,6 +61,10 @@ impl Engine {
         });
         let returned = returned.await??;
         let is_new = returned == Returned::Branch;
+        self.inner.seam.pass("back.made", "").await;
+        if is_new || (returned == Returned::Nothing && attempt.worktree_deleted && !was_in_trash) {
+            self.restore_newest(id, project.path, attempt.worktree.clone()).await?;
+        }
         let written = self.inner.store.write(move |tx| {
             lodgings::back(tx.conn(), id, is_new, tx.now())?;
             tx.changed(Noun::Attempt, id, Op::Change, Some(attempt.project), Some(id));
@@ -59,6 +73,44 @@ impl Engine {
         written.await?;
         tracing::info!(attempt.id = %id, "the worktree of attempt {id} is back ({returned:?})");
         Ok(attempt.worktree)
+    }
+
+    /// Makes the files of a worktree that was made again what they were in the newest snapshot. Says what of them is
+    /// not as it was; nothing when there is no snapshot.
+    pub(crate) async fn restore_newest(
+        &self,
+        id: AttemptId,
+        repository: PathBuf,
+        worktree: PathBuf,
+    ) -> Result<Option<String>> {
+        let kept = self.inner.store.read(move |conn| snapshots::newest_kept(conn, id)).await?;
+        let Some(kept) = kept else { return Ok(None) };
+        let (engine, private) = (self.clone(), self.inner.paths.private(id));
+        let restored = blocking(move || -> Result<_> {
+            let worktree = engine.repo(&repository)?.worktree(&worktree)?;
+            let taken = engine.take_snapshot(&worktree, id, &format!("attempt {id} {MADE_AGAIN}"))?;
+            let left_out = LeftOut::read(kept.left_out.as_deref()).iter().map(LeftOut::path).collect();
+            let request = RestoreRequest {
+                snapshot: kept.oid,
+                now: taken.oid.clone(),
+                paths: None,
+                left_out,
+                private: Some(private),
+            };
+            Ok((worktree.restore(&request)?, taken))
+        });
+        let (restored, taken) = restored.await??;
+        let noted = self
+            .inner
+            .store
+            .write(move |tx| snapshots::insert(tx.conn(), id, None, &taken, MADE_AGAIN, tx.now()));
+        noted.await?;
+        let mut note =
+            format!("the files of attempt {id} came from its last snapshot: ignored files are not in it");
+        for path in restored.left_alone {
+            note.push_str(&format!("; {} was left out of it", path.display()));
+        }
+        Ok(Some(note))
     }
 
     /// What git shows to whoever tries to remove a worktree of ours. It tells the worktrees of two data directories

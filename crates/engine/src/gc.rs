@@ -17,7 +17,7 @@ use crate::occupants::occupants;
 use crate::snapshots;
 use crate::store::lodgings::{self, BEFORE_CLEANING, Lodging};
 use crate::store::snapshots as kept;
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
 
 /// How often it is looked at.
 const EVERY: Duration = Duration::from_secs(30 * 60);
@@ -263,6 +263,10 @@ impl Engine {
         let (engine, one) = (self.clone(), lodging.clone());
         let taken = blocking(move || -> Result<_> {
             let worktree = engine.repo(&one.repository)?.worktree(&one.worktree)?;
+            if let Some(operation) = worktree.operation() {
+                // Where it stands is in git's own files, which would go with the worktree's entry.
+                return Err(Error::conflict(format!("a {operation} is under way in it")));
+            }
             Ok(engine.take_snapshot(&worktree, id, &format!("attempt {id} {BEFORE_CLEANING}"))?)
         });
         let taken = taken.await??;

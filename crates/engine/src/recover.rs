@@ -5,15 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_git::{RestoreRequest, Return, Returned};
+use forge_git::{Return, Returned};
 use forge_model::{AttemptId, Noun, Op, ProjectId, RunId, TaskId, Time};
 use serde_json::Value;
 
 use crate::background::{blocking, detached};
-use crate::snapshots::LeftOut;
 use crate::store::acts::{self, Act};
 use crate::store::removed::{self, Aside, Kind};
-use crate::store::{Conn, Error as StoreError, Tx, attempts, lodgings, projects, snapshots, tasks};
+use crate::store::{Conn, Error as StoreError, Tx, attempts, lodgings, projects, tasks};
 use crate::{Engine, Error, Result};
 
 /// How the act is called in the store.
@@ -176,38 +175,9 @@ impl Engine {
         if returned != Returned::Branch {
             return Ok(None);
         }
-        let kept = self.inner.store.read(move |conn| snapshots::newest_kept(conn, id)).await?;
-        let Some(kept) = kept else {
-            return Ok(Some(format!("attempt {id} has what was committed on its branch, and nothing else")));
-        };
-        let (engine, private) = (self.clone(), self.inner.paths.private(id));
-        let restored = blocking(move || -> Result<_> {
-            let worktree = engine.repo(&repository)?.worktree(&worktree)?;
-            let taken =
-                engine.take_snapshot(&worktree, id, &format!("attempt {id} when it was made again"))?;
-            let left_out = LeftOut::read(kept.left_out.as_deref()).iter().map(LeftOut::path).collect();
-            let request = RestoreRequest {
-                snapshot: kept.oid,
-                now: taken.oid.clone(),
-                paths: None,
-                left_out,
-                private: Some(private),
-            };
-            Ok((worktree.restore(&request)?, taken))
-        });
-        let (restored, taken) = restored.await??;
-        let now = crate::store::now();
-        let noted = self
-            .inner
-            .store
-            .write(move |tx| snapshots::insert(tx.conn(), id, None, &taken, "when it was made again", now));
-        noted.await?;
-        let mut note =
-            format!("the files of attempt {id} came from its last snapshot: ignored files are not in it");
-        for path in restored.left_alone {
-            note.push_str(&format!("; {} was left out of it", path.display()));
-        }
-        Ok(Some(note))
+        let note = self.restore_newest(id, repository, worktree).await?;
+        let nothing = || format!("attempt {id} has what was committed on its branch, and nothing else");
+        Ok(Some(note.unwrap_or_else(nothing)))
     }
 
     fn describe(&self, aside: &Aside) -> RemovedThing {

@@ -180,6 +180,32 @@ fn a_removal_that_broke_off_is_carried_out_and_can_still_be_undone() {
 }
 
 #[test]
+fn after_the_trash_was_emptied_what_was_not_committed_comes_from_the_snapshot() {
+    let mut world = World::with_seam("back.made=hold:DIR/go");
+    let attempt = finished(&world);
+    fs::write(attempt.worktree.join("loose.txt"), "not committed\n").unwrap();
+    fs::remove_file(attempt.worktree.join("README.md")).unwrap();
+    set_status(&world, &attempt, TaskStatus::Archived);
+    eventually("the worktree is gone", || (!attempt.worktree.exists()).then_some(()));
+    let trash = world.home.join("trash").join(attempt.id.to_string());
+    eventually("and in the trash", || {
+        trash.join(attempt.worktree.file_name().unwrap()).exists().then_some(())
+    });
+    fs::remove_dir_all(&trash).unwrap();
+    // The server dies between the checkout and the files of the snapshot.
+    let (engine, id) = (world.engine().clone(), attempt.id);
+    let _gone = world.spawn(async move { engine.follow_up(id, follow("say never"), None).await });
+    let reached = world.dir.path().join("go.reached");
+    eventually("it is checked out", || reached.exists().then_some(()));
+    world.restart();
+    world.run(world.engine().follow_up(attempt.id, follow("say again"), None)).unwrap();
+    world.wait_for(attempt.id, AttemptState::Finished);
+    assert_eq!(fs::read_to_string(attempt.worktree.join("loose.txt")).unwrap(), "not committed\n");
+    assert!(!attempt.worktree.join("README.md").exists());
+    assert!(!attempt.worktree.join(".env").exists(), "ignored files were in the trash only");
+}
+
+#[test]
 fn two_data_directories_share_a_root_and_never_touch_each_others_worktrees_nor_the_persons() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path().join("worktrees");
