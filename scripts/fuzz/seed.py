@@ -114,6 +114,11 @@ class Fresh:
         new = {"task": task, "executor_profile_id": SCRIPTED, "base_branch": "main"}
         return self.forge.call("POST", "/api/tasks/create-and-start", new)
 
+    def removed_id(self):
+        task = self.task_id()
+        self.forge.call("DELETE", f"/api/tasks/{task}")
+        return task
+
     def attempt_id(self):
         return self.started("say hello")["attempt_id"]
 
@@ -181,6 +186,8 @@ def seed(forge, home):
         "tag_id": [fresh.tag_id()],
         "template_id": [fresh.template_id()],
         "image_id": [fresh.image_id()],
+        "snapshot_id": [one["id"] for one in forge.call("GET", f"/api/task-attempts/{attempts[0]}/snapshots")],
+        "removed_id": [fresh.removed_id()],
         "base_branch": ["main"],
         "new_target_branch": ["main"],
         "executor_profile_id": [SCRIPTED],

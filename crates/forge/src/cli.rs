@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{answer, follow_up, gc, list, logs, run, serve, status, stop, wait};
+use crate::commands::{
+    answer, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status, stop, wait,
+};
 use crate::exit::{Exit, Result};
 use crate::output::Output;
 
@@ -56,6 +58,9 @@ enum Command {
     Wait(wait::Args),
     Status(status::Args),
     Gc(gc::Args),
+    Snapshots(snapshots::Args),
+    Restore(restore::Args),
+    Recover(recover::Args),
 }
 
 impl Cli {
@@ -74,6 +79,9 @@ impl Cli {
             Command::Wait(args) => wait::run(globals, output, args),
             Command::Status(args) => status::run(globals, output, args),
             Command::Gc(args) => gc::run(globals, output, args),
+            Command::Snapshots(args) => snapshots::run(globals, output, args),
+            Command::Restore(args) => restore::run(globals, output, args),
+            Command::Recover(args) => recover::run(globals, output, args),
         }
     }
 }

@@ -80,6 +80,20 @@ pub(crate) fn run(client: &Client, typed: &str) -> Result<Option<Value>> {
     }
 }
 
+/// Finds the one thing of a list whose id begins so. `what` it is, and what lists it, are for the refusal.
+pub(crate) fn beginning<'a>(list: &'a Value, typed: &str, what: &str, lists: &str) -> Result<&'a Value> {
+    let begins = |one: &&Value| one["id"].as_str().is_some_and(|id| id.starts_with(typed));
+    let found: Vec<&Value> =
+        list.as_array().into_iter().flatten().filter(|one| !typed.is_empty() && begins(one)).collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] => {
+            Err(Failure::not_found(format!("no {what} has an id that begins with {typed:?}; see `{lists}`")))
+        }
+        _ => Err(Failure::invalid(format!("several ids begin with {typed:?}; type more digits"))),
+    }
+}
+
 fn plain(id: &str) -> String {
     id.trim().replace('-', "").to_ascii_lowercase()
 }

@@ -84,7 +84,9 @@ export const operations = {
   listProjects: {"method":"GET","path":"/api/projects","gives":"data"},
   listQueue: {"method":"GET","path":"/api/task-attempts/{attempt_id}/queue","gives":"data"},
   listReleases: {"method":"GET","path":"/api/forge/releases","gives":"data"},
+  listRemoved: {"method":"GET","path":"/api/removed","gives":"data"},
   listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
+  listSnapshots: {"method":"GET","path":"/api/task-attempts/{attempt_id}/snapshots","gives":"data"},
   listTags: {"method":"GET","path":"/api/tags","gives":"data"},
   listTaskAttempts: {"method":"GET","path":"/api/task-attempts","gives":"data"},
   listTaskTemplates: {"method":"GET","path":"/api/templates","gives":"data"},
@@ -103,7 +105,10 @@ export const operations = {
   pushTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/push","gives":"data"},
   queueDraft: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft/queue","gives":"data","repeatable":true},
   rebaseTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/rebase","gives":"data"},
+  recoverRemoved: {"method":"POST","path":"/api/removed/{removed_id}/recover","gives":"data"},
+  replaceProcess: {"method":"POST","path":"/api/task-attempts/{attempt_id}/replace-process","gives":"data","repeatable":true},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
+  restoreFiles: {"method":"POST","path":"/api/task-attempts/{attempt_id}/restore","gives":"data"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
@@ -529,9 +534,19 @@ export abstract class Operations {
     return this.call(operations.listReleases, { options });
   }
 
+  /** Lists what was removed and can be brought back, newest first. */
+  listRemoved(options?: CallOptions): Promise<T.RemovedEntry[]> {
+    return this.call(operations.listRemoved, { options });
+  }
+
   /** Lists every route, and whether it is served. */
   listRoutes(options?: CallOptions): Promise<T.RouteTable> {
     return this.call(operations.listRoutes, { options });
+  }
+
+  /** Lists the snapshots of an attempt's files, newest first. */
+  listSnapshots(attemptId: string, options?: CallOptions): Promise<T.AttemptSnapshot[]> {
+    return this.call(operations.listSnapshots, { path: { attempt_id: attemptId }, options });
   }
 
   /** Lists tags by name; a search keeps those whose name contains it. */
@@ -624,9 +639,24 @@ export abstract class Operations {
     return this.call(operations.rebaseTaskAttempt, { path: { attempt_id: attemptId }, body, options });
   }
 
+  /** Brings back what was removed, with everything that went with it. */
+  recoverRemoved(removedId: string, options?: CallOptions): Promise<T.RecoveredEntry> {
+    return this.call(operations.recoverRemoved, { path: { removed_id: removedId }, options });
+  }
+
+  /** Drops a process and all later ones, puts the files back, and tells the agent something else. */
+  replaceProcess(attemptId: string, body: T.ReplaceProcessRequest, options?: CallOptions): Promise<T.ReplaceProcessResult> {
+    return this.call(operations.replaceProcess, { path: { attempt_id: attemptId }, body, options });
+  }
+
   /** Answers what an agent waits for, once. */
   respondToApproval(askId: string, body: T.ApprovalResponse, options?: CallOptions): Promise<T.Responded> {
     return this.call(operations.respondToApproval, { path: { ask_id: askId }, body, options });
+  }
+
+  /** Makes an attempt's files what they were in a snapshot; undone by restoring another. */
+  restoreFiles(attemptId: string, body: T.RestoreFilesRequest, options?: CallOptions): Promise<T.FilesRestored> {
+    return this.call(operations.restoreFiles, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */

@@ -126,6 +126,9 @@ async function scenario(forge, client, check) {
   await over(attempt.id);
   const [run] = await call('listExecutionProcesses', { task_attempt_id: attempt.id });
   assert.equal((await call('getExecutionProcess', run.id)).status, 'completed');
+  const [snapshot] = await call('listSnapshots', attempt.id);
+  const restored = await call('restoreFiles', attempt.id, { snapshot_id: snapshot.id });
+  assert.deepEqual(restored.written, []);
   const output = [];
   for await (const message of await call('followRawLogs', run.id)) {
     check.message('followRawLogs', message);
@@ -173,6 +176,9 @@ async function deletions(client, check, known) {
   assert.equal(await call('deleteTag', known.tag_id), null);
   assert.equal(await call('deleteTaskTemplate', known.template_id), null);
   for (const { id } of await call('listTaskAttempts')) await call('stopTaskAttempt', id);
+  assert.equal(await call('deleteTask', known.task_id), null);
+  assert.ok((await call('listRemoved')).some(({ id }) => id === known.task_id));
+  assert.equal((await call('recoverRemoved', known.task_id)).kind, 'task');
   assert.equal(await call('deleteTask', known.task_id), null);
   assert.equal(await call('deleteTaskOfProject', known.project_id, known.other_id), null);
   assert.equal(await call('deleteProject', known.project_id), null);

@@ -27,6 +27,8 @@ mod secrets;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod travel;
+#[cfg(test)]
 mod usage;
 #[cfg(test)]
 mod world;

@@ -5,7 +5,21 @@ use crate::world::{World, free_port};
 #[test]
 fn the_help_of_every_command_is_as_written_down() {
     let world = World::new();
-    let commands = ["", "serve", "run", "logs", "list", "stop", "follow-up", "answer", "wait", "status"];
+    let commands = [
+        "",
+        "serve",
+        "run",
+        "logs",
+        "list",
+        "stop",
+        "follow-up",
+        "answer",
+        "wait",
+        "status",
+        "snapshots",
+        "restore",
+        "recover",
+    ];
     for command in commands {
         let mut args: Vec<&str> = vec!["--help"];
         if !command.is_empty() {

@@ -67,6 +67,7 @@ fn value(name: Name) -> Value {
         Kind::Position => json!({ "type": "integer", "format": "int64", "minimum": 0 }),
         Kind::Id => json!({ "type": "string", "format": "uuid" }),
         Kind::Ids => json!({ "type": "array", "items": { "type": "string", "format": "uuid" } }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" }, "maxItems": name.limit }),
         Kind::Profile => json!({ "$ref": "#/components/schemas/ExecutorProfileId" }),
         Kind::OneOf(names) => json!({ "type": "string", "enum": names }),
         Kind::Object(keys) => object(keys),

@@ -118,6 +118,19 @@ impl Fields {
         }
     }
 
+    /// Returns a list of texts; absent and null are none.
+    pub(crate) fn texts(&self, name: Name) -> Result<Option<Vec<String>>, Problem> {
+        let items = match self.value(name) {
+            Value::Null => return Ok(None),
+            Value::Array(items) if items.len() <= name.limit => items,
+            _ => return Err(self.refuse(name, &format!("must be a list of at most {} texts", name.limit))),
+        };
+        match items.iter().map(|item| item.as_str().map(str::to_string)).collect() {
+            Some(texts) => Ok(Some(texts)),
+            None => Err(self.refuse(name, "must be a list of texts")),
+        }
+    }
+
     /// Returns an object that must be there.
     pub(crate) fn object(&self, name: Name) -> Result<Fields, Problem> {
         match self.value(name) {

@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     Position,
     Id,
     Ids,
+    Texts,
     /// An agent and its variant.
     Profile,
     OneOf(&'static [&'static str]),
@@ -41,6 +42,8 @@ const UNBOUNDED: usize = usize::MAX;
 const SHORT: usize = 1000;
 /// PATH_MAX on Linux.
 const PATH: usize = 4096;
+/// More things than anybody names one by one.
+const MANY: usize = 10_000;
 
 const fn name(name: &'static str, limit: usize, kind: Kind) -> Name {
     Name { name, older: &[], limit, kind }
@@ -133,6 +136,13 @@ pub(crate) const PULL_REQUEST_BODY: Name = text("body").or(&["description"]);
 pub(crate) const TARGET_BRANCH: Name = name("target_branch", SHORT, Kind::Text);
 pub(crate) const PULL_REQUEST_NUMBER: Name = name("pr_number", SHORT, Kind::Number);
 
+pub(crate) const SNAPSHOT_ID: Name = line("snapshot_id");
+pub(crate) const PATHS: Name = name("paths", MANY, Kind::Texts);
+pub(crate) const PROCESS_ID: Name = id("process_id");
+pub(crate) const FORCE_WHEN_DIRTY: Name = flag("force_when_dirty");
+pub(crate) const PERFORM_GIT_RESET: Name = flag("perform_git_reset");
+/// The agent of a turn that is run again; the attempt's own without.
+pub(crate) const MAYBE_PROFILE: Name = name("executor_profile_id", SHORT, Kind::Profile);
 pub(crate) const RETRY_PROCESS_ID: Name = id("retry_process_id");
 pub(crate) const DRAFT_PROMPT: Name = text("prompt");
 pub(crate) const VERSION: Name = name("version", SHORT, Kind::Number);

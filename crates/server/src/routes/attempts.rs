@@ -99,8 +99,8 @@ async fn stop(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
 
 /// Tells the agent something more: at once when it can listen, else when its turn ends.
 async fn follow_up(State(app): State<App>, Id(id): Id<AttemptId>, call: StartCall) -> Reply<FollowUpProcess> {
-    let follow = call.fields.try_into()?;
-    Ok(Envelope(app.engine.follow_up(id, follow, call.key).await?.into()))
+    let told = wire::told(call.fields)?;
+    Ok(Envelope(app.engine.tell_agent(id, told, call.key).await?.into()))
 }
 
 /// Opens a worktree in an editor on the server's machine, or says where another finds it.

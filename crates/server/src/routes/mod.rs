@@ -26,6 +26,7 @@ mod sounds;
 mod tags;
 mod tasks;
 mod templates;
+mod travel;
 
 use std::sync::OnceLock;
 
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Api {
         .merge(pull_requests::api())
         .merge(landing::api())
         .merge(drafts::api())
+        .merge(travel::api())
         .merge(execution_runs::api())
         .merge(containers::api())
         .merge(tags::api())

@@ -147,8 +147,17 @@ pub(crate) const CREATE_ATTEMPT: Body = Body::new(
     ],
 );
 
-pub(crate) const FOLLOW_UP: Body =
-    Body::new("CreateFollowUpAttempt", &[need(names::PROMPT), may(names::VARIANT), may(names::IMAGE_IDS)]);
+pub(crate) const FOLLOW_UP: Body = Body::new(
+    "CreateFollowUpAttempt",
+    &[
+        need(names::PROMPT),
+        may(names::VARIANT),
+        may(names::IMAGE_IDS),
+        may(names::RETRY_PROCESS_ID),
+        may(names::FORCE_WHEN_DIRTY),
+        may(names::PERFORM_GIT_RESET),
+    ],
+);
 
 /// Reads a task to create and start; `project` is the one the path names.
 pub(crate) fn start_task(fields: &Fields, project: Option<ProjectId>) -> Result<StartTask, Problem> {
@@ -181,6 +190,9 @@ impl TryFrom<Fields> for FollowUp {
             let rule = "is not taken here: a turn is run again by `replace-process`";
             return Err(fields.refuse(names::RETRY_PROCESS_ID, rule));
         }
+        // They mean something for a turn that is run again only, and are no less wrong here when they are.
+        fields.flag(names::FORCE_WHEN_DIRTY)?;
+        fields.flag(names::PERFORM_GIT_RESET)?;
         Ok(FollowUp {
             prompt: fields.text(names::PROMPT)?,
             variant: fields.variant(names::VARIANT)?,

@@ -25,6 +25,7 @@ mod search;
 mod tag;
 mod task;
 mod template;
+mod travel;
 
 pub(crate) use approval::{Approval, CREATE_APPROVAL, CreatedApproval, RESPOND, Responded, run_of_answer};
 pub(crate) use attempt::{
@@ -65,6 +66,10 @@ pub(crate) use search::{SearchResult, search_for};
 pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};
 pub(crate) use task::{CREATE_TASK, CREATE_TASK_IN, Task, TaskWithAttemptStatus, UPDATE_TASK, new_task};
 pub(crate) use template::{CREATE_TEMPLATE, TaskTemplate, UPDATE_TEMPLATE};
+pub(crate) use travel::{
+    AttemptSnapshot, FilesRestored, REPLACE_PROCESS, RESTORE_FILES, RecoveredEntry, RemovedEntry,
+    ReplaceProcessResult, told,
+};
 
 /// Encodes a list.
 pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {

@@ -99,6 +99,13 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
         let body = json!({"project_id": project, "prompt": prompt, "executor_profile_id": "SCRIPTED"});
         id(&world.post("/api/execution-runs", &body).data()["execution_run"])
     };
+    let retold = id(&world.start(&project, "Retold", "say hello")["attempt"]);
+    let restored = id(&world.start(&project, "Restored", "say hello")["attempt"]);
+    world.wait_for(&retold, "finished");
+    world.wait_for(&restored, "finished");
+    let snapshot = id(&world.get(&format!("/api/task-attempts/{restored}/snapshots")).data()[0]);
+    let gone = task("Gone");
+    world.call("DELETE", &format!("/api/tasks/{gone}"), &[], None);
     let image = Call { method: "POST".into(), path: "/api/images/upload".into(), body: None, file: None };
     let image = upload(world, &image, "image").data();
     let another = world.repository("another").display().to_string();
@@ -116,6 +123,10 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
         ("run_id", id(&world.run_of(&attempt))),
         ("waiting_run_id", id(&world.run_of(&id(&second["attempt"])))),
         ("ask_id", ask["approval_id"].as_str().unwrap().to_string()),
+        ("retold_attempt_id", retold),
+        ("restored_attempt_id", restored),
+        ("snapshot_id", snapshot),
+        ("removed_id", gone),
         ("tag_id", id(&tag)),
         ("template_id", id(&template)),
         ("busy_attempt_id", busy.clone()),

@@ -132,8 +132,18 @@ async fn a_retry_is_never_silently_a_follow_up() {
     let world = World::new().await;
     let project = world.project();
     let attempt = id(&world.start(&project, "Fix it", "say done")["attempt"]);
-    let body = json!({"prompt": "say x", "retry_process_id": id(&world.run_of(&attempt))});
-    let told = world.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body).refusal(422);
+    world.wait_for(&attempt, "finished");
+    let old = id(&world.run_of(&attempt));
+    let body = json!({"prompt": "say x", "retry_process_id": old});
+    let new = world.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body).data();
+    assert_ne!(id(&new), old);
+    let left = world.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).data();
+    assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
+    assert_eq!(world.get(&format!("/api/execution-processes/{old}")).data()["dropped"], true);
+    let body = json!({"project_id": project, "prompt": "say done", "executor_profile_id": "SCRIPTED"});
+    let loose = id(&world.post("/api/execution-runs", &body).data()["execution_run"]);
+    let body = json!({"prompt": "say x", "retry_process_id": old});
+    let told = world.post(&format!("/api/execution-runs/{loose}/follow-up"), &body).refusal(422);
     assert!(told.starts_with("`retry_process_id`") && told.contains("replace-process"), "{told}");
 }
 

@@ -37,4 +37,5 @@ mod route_table;
 mod schema;
 mod tags;
 mod tasks;
+mod travel;
 mod world;
