@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use forge_hosts::Secret;
 use forge_hosts::github::{self as host, GitHub, Poll};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tracing::warn;
 
 use crate::background::blocking;
@@ -231,12 +231,10 @@ impl Engine {
         Ok(good)
     }
 
-    /// Returns the token that counts: the person's own before the one of a login.
-    pub(crate) async fn github_token(&self) -> Result<Option<Secret>> {
+    /// Returns the token of the settings.
+    async fn github_token(&self) -> Result<Option<Secret>> {
         let engine = self.clone();
-        let config = blocking(move || engine.stored_config()).await??;
-        let text = |key: &str| config.get("github")?.get(key)?.as_str().filter(|text| !text.is_empty());
-        Ok(text("pat").or_else(|| text("oauth_token")).map(Secret::new))
+        Ok(github_token(&blocking(move || engine.stored_config()).await??))
     }
 
     async fn ask_login(&self, client_id: String, device_code: Secret) -> Result<LoginProgress> {
@@ -293,6 +291,12 @@ impl Engine {
         }
         Ok(LoginProgress::Done)
     }
+}
+
+/// Finds the token in the settings: the person's own before the one of a login.
+pub(crate) fn github_token(config: &Map<String, Value>) -> Option<Secret> {
+    let text = |key: &str| config.get("github")?.get(key)?.as_str().filter(|text| !text.is_empty());
+    text("pat").or_else(|| text("oauth_token")).map(Secret::new)
 }
 
 fn change(value: Value) -> Result<ConfigChange> {

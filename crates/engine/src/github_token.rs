@@ -9,6 +9,7 @@ use forge_git::Credential;
 use forge_hosts::Secret;
 
 use crate::background::blocking;
+use crate::github::github_token;
 use crate::{Engine, Error, Result};
 
 /// How long GitHub's own program may take. It reads a file or asks a key ring.
@@ -17,18 +18,15 @@ const LONGEST: Duration = Duration::from_secs(5);
 impl Engine {
     /// Returns the token that counts, wherever it is from.
     pub(crate) async fn host_token(&self) -> Result<Option<Secret>> {
-        if let Some(token) = self.github_token().await? {
-            return Ok(Some(token));
-        }
+        let engine = self.clone();
+        blocking(move || engine.host_token_now()).await?
+    }
+
+    /// The same, for whoever is on a thread of their own: it is looked for only when somebody wants it. Blocks.
+    pub(crate) fn host_token_now(&self) -> Result<Option<Secret>> {
         let options = &self.inner.github.options;
-        match (&options.token, &options.gh) {
-            (Some(token), _) => Ok(Some(token.clone())),
-            (None, Some(gh)) => {
-                let (gh, pages) = (gh.clone(), options.address.pages().to_string());
-                blocking(move || told_by(&gh, &pages)).await
-            }
-            (None, None) => Ok(None),
-        }
+        let stored = github_token(&self.stored_config()?).or_else(|| options.token.clone());
+        Ok(stored.or_else(|| told_by(options.gh.as_deref()?, options.address.pages())))
     }
 
     /// The token as git sends it, to GitHub's address alone.

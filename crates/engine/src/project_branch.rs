@@ -6,13 +6,12 @@
 use std::time::Duration;
 
 use forge_git::{FetchRequest, Fetched, Refusal, Remote, Repo, Standing, redact};
-use forge_hosts::Secret;
 use forge_model::ProjectId;
 
 use crate::background::{blocking, detached};
 use crate::error::whole;
 use crate::pull_request::base;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 /// How long somebody who looks waits for the remote.
 const LOOK_TIME: Duration = Duration::from_secs(30);
@@ -45,14 +44,13 @@ impl Engine {
     /// Fetches the base branch from the remote and compares the checkout with it.
     pub async fn project_branch(&self, id: ProjectId, base: String) -> Result<ProjectBranch> {
         let project = self.project(id).await?;
-        let token = self.host_token().await?;
         // Two fetches of one branch at once would be in each other's way.
         let turn = self.inner.github.turns.take(id).await;
         let engine = self.clone();
         blocking(move || {
             let _turn = turn;
             let repo = engine.repo(&project.path)?;
-            let ahead_behind = engine.compared(&repo, &base, token).unwrap_or_else(|error| {
+            let ahead_behind = engine.compared(&repo, &base).unwrap_or_else(|error| {
                 tracing::info!("{} cannot be compared with its remote: {error}", project.path.display());
                 None
             });
@@ -65,23 +63,22 @@ impl Engine {
     /// Brings the branch that is checked out in a project forward to where its remote has it.
     pub async fn pull_project(&self, id: ProjectId) -> Result<Pulled> {
         let project = self.project(id).await?;
-        let token = self.host_token().await?;
         let engine = self.clone();
         detached(async move {
             let turn = engine.inner.github.turns.take(id).await;
             blocking(move || {
                 let _turn = turn;
                 let repo = engine.repo(&project.path)?;
-                engine.pull(&repo, token)
+                engine.pull(&repo)
             })
             .await?
         })
         .await
     }
 
-    fn compared(&self, repo: &Repo, name: &str, token: Option<Secret>) -> Result<Option<(u64, u64)>> {
+    fn compared(&self, repo: &Repo, name: &str) -> Result<Option<(u64, u64)>> {
         let (remote, branch) = base(repo, name)?;
-        let Fetched::At(theirs) = self.fetch_by(repo, &remote, &branch, token, LOOK_TIME, false)? else {
+        let Fetched::At(theirs) = self.fetch_by(repo, &remote, &branch, LOOK_TIME, false)? else {
             return Ok(None);
         };
         match repo.head()? {
@@ -90,7 +87,7 @@ impl Engine {
         }
     }
 
-    fn pull(&self, repo: &Repo, token: Option<Secret>) -> Result<Pulled> {
+    fn pull(&self, repo: &Repo) -> Result<Pulled> {
         let top = repo.top().display();
         let Some(branch) = repo.current_branch()? else {
             return Ok(refused("No branch is checked out", format!("{top} is at a commit and on no branch")));
@@ -99,7 +96,7 @@ impl Engine {
             return Ok(refused("There is nothing to pull from", format!("{top} has no remote for {branch}")));
         };
         let at = format!("{} ({})", remote.name, redact(&remote.fetch_url));
-        let theirs = match self.fetch_by(repo, &remote, &branch, token, PULL_TIME, true)? {
+        let theirs = match self.fetch_by(repo, &remote, &branch, PULL_TIME, true)? {
             Fetched::At(theirs) => theirs,
             Fetched::Missing => {
                 return Ok(refused("There is nothing to pull", format!("{at} has no branch {branch}")));
@@ -128,25 +125,24 @@ impl Engine {
     }
 
     /// Fetches as the person would, and with the token when the server does not let them in. Blocks.
-    fn fetch_by(
+    pub(crate) fn fetch_by(
         &self,
         repo: &Repo,
         remote: &Remote,
         branch: &str,
-        token: Option<Secret>,
         time_limit: Duration,
         track: bool,
     ) -> Result<Fetched> {
         let (remote, branch) = (remote.name.clone(), branch.to_string());
         let mut request = FetchRequest { remote, branch, credential: None, time_limit, track };
-        let fetched = repo.fetch(&request).map_err(Error::from)?;
-        match (&fetched, token) {
-            (Fetched::Refused(Refusal::Login(_)), Some(token)) => {
-                request.credential = Some(self.credential(&token));
-                Ok(repo.fetch(&request)?)
-            }
-            _ => Ok(fetched),
+        let fetched = repo.fetch(&request)?;
+        if let Fetched::Refused(Refusal::Login(_)) = &fetched
+            && let Some(token) = self.host_token_now()?
+        {
+            request.credential = Some(self.credential(&token));
+            return Ok(repo.fetch(&request)?);
         }
+        Ok(fetched)
     }
 }
 

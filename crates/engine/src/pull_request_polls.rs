@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_git::{FetchRequest, Fetched, Refusal};
 use forge_hosts::Secret;
 use forge_hosts::github::{self as host, PullState};
 use forge_model::{AttemptId, Merge, MergeKind, PullRequest, PullRequestStatus};
@@ -103,23 +102,22 @@ impl Engine {
         // It was opened at another server, which this one does not speak to.
         let Some(repository) = address.repository(page) else { return Ok(Ok(())) };
         let (client, token) = (self.inner.github.client.clone(), token.clone());
-        let asked = token.clone();
-        let found = match blocking(move || client.pull_request(&asked, &repository, number)).await? {
+        let found = match blocking(move || client.pull_request(&token, &repository, number)).await? {
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
         self.keep_request(merge.attempt, &found).await?;
         if found.state == PullState::Open {
-            self.follow_remote(merge, found.head_commit, &token).await?;
+            self.follow_remote(merge, found.head_commit).await?;
         }
         Ok(Ok(()))
     }
 
     /// Fetches a branch that is not where we know it to be, so that people can see by how much it differs.
-    async fn follow_remote(&self, merge: &Merge, head: String, token: &Secret) -> Result<()> {
+    async fn follow_remote(&self, merge: &Merge, head: String) -> Result<()> {
         let Ok(view) = self.attempt(merge.attempt).await else { return Ok(()) };
         let project = self.project(view.attempt.project).await?;
-        let (engine, credential) = (self.clone(), Some(self.credential(token)));
+        let engine = self.clone();
         blocking(move || {
             let repo = engine.repo(&project.path)?;
             let Some(remote) = repo.push_remote(&view.attempt.target_branch)? else { return Ok(()) };
@@ -127,17 +125,7 @@ impl Engine {
             if repo.known_remote_branch(&remote.name, &branch)?.as_deref() == Some(head.as_str()) {
                 return Ok(());
             }
-            let mut request = FetchRequest {
-                remote: remote.name,
-                branch,
-                credential: None,
-                time_limit: FETCH_TIME,
-                track: false,
-            };
-            if let Fetched::Refused(Refusal::Login(_)) = repo.fetch(&request)? {
-                request.credential = credential;
-                repo.fetch(&request)?;
-            }
+            engine.fetch_by(&repo, &remote, &branch, FETCH_TIME, false)?;
             Ok(())
         })
         .await?

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use forge_git::{PushRequest, Pushed, Refusal, Repo, Worktree, redact};
-use forge_hosts::Secret;
 use forge_model::AttemptId;
 
 use crate::background::{blocking, detached};
@@ -37,14 +36,13 @@ impl Engine {
         let committed = self.commit_leftovers(id, "pushed").await?;
         let path = self.ensure_worktree(id).await?;
         let project = self.project(view.attempt.project).await?;
-        let token = self.host_token().await?;
         let engine = self.clone();
         blocking(move || {
             let attempt = view.attempt;
             let repo = engine.repo(&project.path)?;
             let worktree = repo.worktree(&path)?;
             let remote = repo.push_remote(&attempt.target_branch)?.ok_or_else(|| no_remote(&repo))?;
-            let pushed = engine.push_by(&repo, &worktree, &remote.name, &attempt.branch, token)?;
+            let pushed = engine.push_by(&repo, &worktree, &remote.name, &attempt.branch)?;
             let commit = match pushed {
                 Pushed::Done { oid } | Pushed::UpToDate { oid } => oid,
                 Pushed::Refused(refusal) => {
@@ -60,24 +58,17 @@ impl Engine {
     /// Pushes as the person would, and with the token when the server does not let them in. Blocks.
     ///
     /// Nobody is let in before the hook runs, so a second try runs it for the first time.
-    fn push_by(
-        &self,
-        repo: &Repo,
-        worktree: &Worktree,
-        remote: &str,
-        branch: &str,
-        token: Option<Secret>,
-    ) -> Result<Pushed> {
+    fn push_by(&self, repo: &Repo, worktree: &Worktree, remote: &str, branch: &str) -> Result<Pushed> {
         let (remote, branch) = (remote.to_string(), branch.to_string());
         let mut request = PushRequest { remote, branch, credential: None, time_limit: PUSH_TIME };
         let pushed = repo.push(Some(worktree), &request)?;
-        match (&pushed, token) {
-            (Pushed::Refused(Refusal::Login(_)), Some(token)) => {
-                request.credential = Some(self.credential(&token));
-                Ok(repo.push(Some(worktree), &request)?)
-            }
-            _ => Ok(pushed),
+        if let Pushed::Refused(Refusal::Login(_)) = &pushed
+            && let Some(token) = self.host_token_now()?
+        {
+            request.credential = Some(self.credential(&token));
+            return Ok(repo.push(Some(worktree), &request)?);
         }
+        Ok(pushed)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_engine::{ErrorKind, NewPullRequest, Result};
+use forge_engine::{ConfigChange, ErrorKind, NewPullRequest, Result};
 use forge_model::{AttemptId, AttemptState, PullRequest, PullRequestStatus, TaskId, TaskStatus};
 use serde_json::json;
 
@@ -210,6 +210,20 @@ fn without_a_token_a_person_is_told_how_to_give_one_and_where_to_go_meanwhile() 
         "nothing was pushed"
     );
     assert_eq!(place.attach(id, None).unwrap_err().code(), Some("TOKEN_INVALID"));
+}
+
+#[test]
+fn a_token_of_the_settings_goes_before_that_of_the_environment() {
+    let place = Place::new(NEVER);
+    let (id, _) = place.done();
+    let set = |pat: serde_json::Value| {
+        let serde_json::Value::Object(change) = json!({"github": {"pat": pat}}) else { unreachable!() };
+        place.world.run(place.world.engine().change_config(ConfigChange::new(change).unwrap())).unwrap();
+    };
+    set(json!("ghp_old"));
+    assert_eq!(place.attach(id, None).unwrap_err().code(), Some("TOKEN_INVALID"));
+    set(json!(null));
+    assert_eq!(place.attach(id, None).unwrap(), None);
 }
 
 #[test]
