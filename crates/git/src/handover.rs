@@ -32,6 +32,12 @@ impl Repo {
         self.queued(|| point(&git_dir, &path)).map(|()| true)
     }
 
+    /// Tells whether the worktree at a path is one of this repository, locked for that reason.
+    pub fn is_locked_for(&self, path: &Path, lock_reason: &str) -> bool {
+        let reason = self.named_by(path).and_then(|git_dir| self.lock_reason(&git_dir));
+        reason.as_deref() == Some(lock_reason)
+    }
+
     /// Removes locks on HEAD and the index of a worktree of ours, and on its branch, that a git which was killed
     /// left behind.
     pub fn drop_stale_locks(&self, path: &Path, branch: &str, lock_reason: &str) -> Result<()> {

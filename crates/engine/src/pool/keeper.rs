@@ -127,7 +127,7 @@ impl Engine {
             let id = warm.project.id;
             match self.tend_project(&warm, mine, settings, &mut disk).await {
                 Ok(found) => places.extend(found),
-                Err(error) => tracing::warn!(project.id = %id, "no worktrees wait for project {id}: {error}"),
+                Err(error) => tracing::info!(project.id = %id, "no worktrees wait for project {id}: {error}"),
             }
         }
         for made in left {

@@ -149,36 +149,49 @@ impl Engine {
         });
         let (project, engine) = (project.await?, self.clone());
         let (path, made_at) = (PathBuf::from(&made.path), made.oid.clone());
-        let gone = blocking(move || -> Result<()> {
+        let gone = blocking(move || -> Result<bool> {
             let pool = &engine.inner.pool;
             let is_untouched = kept.is_some_and(|kept| {
                 let is_untouched = pool.is_untouched(&kept);
                 pool.forget(&kept);
                 is_untouched
             });
-            let known = project.and_then(|project| engine.repo(&project.path).ok());
-            let known = known.filter(|repo| !path.exists() || repo.worktree(&path).is_ok());
-            let repo = match known {
-                Some(repo) => repo,
+            let (reason, trash) = (engine.lock_reason(), engine.inner.paths.trash());
+            let repo = match &project {
+                Some(project) => match engine.repo(&project.path) {
+                    Ok(repo) if !path.exists() || repo.is_locked_for(&path, &reason) => repo,
+                    // The project has another repository now.
+                    Ok(_) => Repo::of_worktree(&engine.inner.git, &path)?,
+                    // Its disk may be back later.
+                    Err(_) => return Ok(false),
+                },
                 None => Repo::of_worktree(&engine.inner.git, &path)?,
             };
+            if path.exists() && !repo.is_locked_for(&path, &reason) {
+                tracing::warn!("worktree {} is another data directory's, and stays", path.display());
+                return Ok(true);
+            }
             let is_nobodys = |ready: &Ready| -> Result<bool> {
                 let is_half = ready.remembered().is_none();
                 Ok(is_untouched || is_half || (ready.oid() == made_at && ready.is_clean()?))
             };
-            match repo.open_ready(&path, &engine.lock_reason()) {
+            match repo.open_ready(&path, &reason) {
                 Ok(ready) if is_nobodys(&ready)? => repo.discard_ready(&path)?,
                 _ => {
                     let root = path.parent().unwrap_or(&path).to_path_buf();
-                    repo.remove_worktree_to_trash(&path, &engine.inner.paths.trash(), &root)?;
+                    repo.remove_worktree_to_trash(&path, &trash, &root)?;
                 }
             }
-            Ok(())
+            Ok(true)
         });
-        if let Err(error) = gone.await? {
-            tracing::warn!("worktree {} stays where it is: {error}", made.path);
+        match gone.await? {
+            Ok(true) => self.forget_made(made.path).await,
+            Ok(false) => Ok(()),
+            Err(error) => {
+                tracing::warn!("worktree {} stays where it is for now: {error}", made.path);
+                Ok(())
+            }
         }
-        self.forget_made(made.path).await
     }
 
     pub(super) async fn forget_made(&self, path: String) -> Result<()> {

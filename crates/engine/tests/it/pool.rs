@@ -368,3 +368,35 @@ fn two_data_directories_on_one_repository_and_one_place_keep_their_own() {
     runtime.shutdown_timeout(crate::world::SOON);
     world.restart();
 }
+
+#[test]
+fn a_copy_of_a_data_directory_leaves_the_worktrees_of_the_first_alone() {
+    let mut world = warm_world("", 1);
+    warm_up(&world, 1);
+    let before = waiting(&world);
+    world.crash();
+    let copy = world.dir.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["forge.db", "config.json"] {
+        fs::copy(world.home.join(name), copy.join(name)).unwrap();
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut options = options(&copy, "");
+    options.worktrees = Some(world.home.join("worktrees"));
+    let engine = runtime.block_on(Engine::open(options)).unwrap();
+    // It makes one of its own, beside the other's.
+    eventually("one of its own waits", || {
+        (runtime.block_on(engine.vitals()).unwrap().ready_worktrees == 1).then_some(())
+    });
+    assert!(before[0].exists());
+    assert_eq!(waiting(&world).len(), 2);
+    let view = runtime.block_on(engine.create_and_start(world.wanted("say hi"), None)).unwrap();
+    assert!(is_warm(&view.attempt));
+    assert!(before[0].exists());
+    runtime.block_on(engine.stop_all()).unwrap();
+    drop(engine);
+    runtime.shutdown_timeout(crate::world::SOON);
+    world.reopen();
+    until_ready(&world, 1);
+    assert_eq!(before.iter().filter(|path| path.exists()).count(), 1);
+}
