@@ -44,6 +44,7 @@ impl Engine {
         });
         cleaned.await?;
         self.clean_images().await?;
+        self.trash_temporary_files().await?;
         self.drop_old_snapshots().await
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::background::blocking;
 use crate::shape::{self, Keys, Rule};
 use crate::sounds::SOUNDS;
-use crate::{Engine, Error, Result, launch, private_file};
+use crate::{Engine, Error, Result, launch, private_file, script_settings};
 
 /// What is shown in place of a secret. Sent back, it means the secret that is stored.
 pub(crate) const MASK: &str = "********";
@@ -41,6 +41,8 @@ const KEYS: Keys = &[
     ("git_branch_prefix", Rule::Text),
     ("limits", Rule::Section(LIMITS)),
     ("snapshots", Rule::Section(SNAPSHOTS)),
+    ("scripts", Rule::Section(script_settings::SCRIPTS)),
+    ("dev_ports", Rule::Section(script_settings::DEV_PORTS)),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
     ("worktrees", Rule::Section(WORKTREES)),
     ("worktree_pool", Rule::Section(WORKTREE_POOL)),
@@ -211,6 +213,8 @@ fn defaults() -> Map<String, Value> {
         "git_branch_prefix": "forge",
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
         "snapshots": {"keep_days": 30, "keep_mb": 5000},
+        "scripts": script_settings::default_scripts(),
+        "dev_ports": script_settings::default_dev_ports(),
         "showcases": {"seen_features": []},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
         "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},

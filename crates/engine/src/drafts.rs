@@ -15,8 +15,8 @@ use crate::limits::Limits;
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, attempts, drafts, events, projects, runs, starts};
-use crate::{Engine, Error, Result, follow_up};
+use crate::store::{Error as StoreError, Tx, attempts, drafts, events, projects, runs};
+use crate::{Engine, Error, Result, chain};
 
 /// What to change of a draft; none keeps.
 #[derive(Debug, Clone, Default)]
@@ -267,7 +267,7 @@ fn plan(
     if found.is_none() && wanted.prompt.is_none() {
         return Ok(Err(Error::conflict("No draft to queue")));
     }
-    let live = follow_up::agent_run(tx, id)?;
+    let live = chain::work_run(tx.conn(), id)?;
     if let Some(live) = live.as_ref().filter(|live| live.stop_requested) {
         return Ok(Ok(Plan::Wait(live.run.id)));
     }
@@ -294,10 +294,10 @@ fn plan(
         let op = if found.is_some() { Op::Change } else { Op::Add };
         put(tx, &mut draft, op, project)?;
     }
-    let at_rest = live.is_none() && !view.attempt.state.is_live() && !starts::of_attempt(tx.conn(), id)?;
+    let at_rest = live.is_none() && !view.attempt.state.is_live() && !chain::is_starting(tx.conn(), id)?;
     if at_rest
         && !blank
-        && let Some(intent) = follow_up::intend_next_within(tx, id, key.clone(), limits)?
+        && let Some(intent) = chain::intend_next_within(tx, id, key.clone(), limits)?
     {
         return Ok(Ok(Plan::Start(Box::new(intent))));
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forge_model::state::AttemptHappened;
-use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId};
+use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId, RunKind};
 use forge_process::{Control, Liveness, LogReader, Spawned};
 use tokio::sync::Notify;
 
@@ -33,6 +33,13 @@ pub(crate) struct Handle {
     wake: Notify,
     /// There may be inputs that were not told yet.
     told: AtomicBool,
+}
+
+impl Handle {
+    /// Waits until something may have changed.
+    pub(crate) async fn woken(&self) {
+        self.wake.notified().await;
+    }
 }
 
 impl Engine {
@@ -83,6 +90,9 @@ impl Engine {
             .watcher
             .watch(&dir, move || wake.wake.notify_one())
             .map_err(|error| launch::process_error(&error))?;
+        if run.kind != RunKind::Agent {
+            return self.drive_script(run, handle).await;
+        }
         let turn = self.turn(run).await?;
         let agent = launch::agent(&run.profile)?;
         let (fold, first) = Fold::begin(agent.conversation(&turn));
@@ -113,18 +123,21 @@ impl Engine {
                 Read::End(Liveness::Exited(exit)) => {
                     return self.finish(run, Ending::Exited(exit), log.fold.outcome()).await;
                 }
-                Read::End(Liveness::Gone) => {
-                    let marker = run.id.to_string();
-                    blocking(move || {
-                        forge_process::sweep(&marker, &dir)?;
-                        forge_process::recover(&dir)
-                    })
-                    .await?
-                    .map_err(|error| launch::process_error(&error))?;
-                    return self.finish(run, Ending::Gone, log.fold.outcome()).await;
-                }
+                Read::End(Liveness::Gone) => return self.finish_lost(run, log.fold.outcome()).await,
             }
         }
+    }
+
+    /// Ends a run whose shim is gone: what it left running is ended, and its log cut to what is whole.
+    pub(crate) async fn finish_lost(&self, run: &Run, outcome: Outcome) -> Result<()> {
+        let (marker, dir) = (run.id.to_string(), self.inner.paths.run(run.id));
+        blocking(move || {
+            forge_process::sweep(&marker, &dir)?;
+            forge_process::recover(&dir)
+        })
+        .await?
+        .map_err(|error| launch::process_error(&error))?;
+        self.finish(run, Ending::Gone, outcome).await
     }
 
     /// Writes down what the log says: asks, the session, what was used.

@@ -4,16 +4,16 @@
 //! twice: the work is committed and snapshotted first, then one guarded transaction ends the run.
 
 use forge_model::state::{AttemptHappened, RunHappened, run_after};
-use forge_model::{AskState, Noun, Op, Run, RunState};
+use forge_model::{AskState, Noun, Op, Run, RunKind, RunState};
 use forge_process::Exit;
 
+use crate::chain::intend_next;
 use crate::fold::Outcome;
-use crate::follow_up::intend_next;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
-use crate::store::{asks, inputs, snapshots};
-use crate::{Engine, Result, moves};
+use crate::store::{asks, attempts, inputs, snapshots};
+use crate::{Engine, Result, dev_server, moves};
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(crate) enum Ending {
 impl Engine {
     /// Ends a run: keeps its work, closes what it had open, and starts what waits behind it.
     pub(crate) async fn finish(&self, run: &Run, ending: Ending, outcome: Outcome) -> Result<()> {
-        let (id, attempt) = (run.id, run.attempt);
+        let (id, attempt, kind) = (run.id, run.attempt, run.kind);
         let found = self.inner.store.read(move |conn| runs::one(conn, id)).await?;
         let Some(live) = found.filter(|live| live.run.state == RunState::Running) else { return Ok(()) };
         let happened = happened(&ending, &outcome, live.stop_requested);
@@ -38,10 +38,10 @@ impl Engine {
             Ending::Exited(exit) => (None, exit.signal.map(i64::from)),
             Ending::Gone => (None, None),
         };
-        let mut reason = reason(state, exit_code, signal, &outcome);
-        if let Some(trouble) = work.trouble {
-            reason = Some(reason.map_or(trouble.clone(), |reason| format!("{reason}; {trouble}")));
-        }
+        let reason = reason(state, exit_code, signal, &outcome);
+        // What was said of the run when it began still holds.
+        let said = [reason, work.trouble, live.run.reason].into_iter().flatten().collect::<Vec<_>>();
+        let reason = Some(said.join("; ")).filter(|said| !said.is_empty());
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
         let notes = i64::try_from(outcome.told).unwrap_or(i64::MAX);
         let next = self
@@ -51,9 +51,16 @@ impl Engine {
                 if !runs::end(tx.conn(), id, &end, tx.now())? {
                     return Ok(None);
                 }
-                let view = crate::store::attempts::one(tx.conn(), attempt)?;
+                let view = attempts::one(tx.conn(), attempt)?;
                 let project = view.as_ref().map(|view| view.attempt.project);
                 tx.changed(Noun::Run, id, Op::Change, project, Some(attempt));
+                if kind == RunKind::DevServer {
+                    dev_server::changed(tx, attempt)?;
+                    return Ok(None);
+                }
+                if kind == RunKind::Setup && state == RunState::Completed {
+                    attempts::set_setup(tx.conn(), attempt, Some(tx.now()))?;
+                }
                 if let Some(taken) = &work.snapshot {
                     snapshots::insert(tx.conn(), attempt, Some(id), taken, "turn", tx.now())?;
                 }
@@ -73,6 +80,8 @@ impl Engine {
                 // in which a stop or a removal could believe that all is over.
                 let next = match state {
                     RunState::Killed => None,
+                    // Without what it sets up, an agent would work on sand.
+                    RunState::Failed | RunState::Lost if kind == RunKind::Setup => None,
                     _ => intend_next(tx, attempt, None)?,
                 };
                 let more = next.is_some();
@@ -107,7 +116,7 @@ fn reason(state: RunState, code: Option<i64>, signal: Option<i64>, outcome: &Out
         (RunState::Failed, None, None, Some(code)) => Some(format!("the agent ended with exit code {code}")),
         (RunState::Failed, None, None, None) => Some("the agent ended without saying how".to_string()),
         (RunState::Lost, ..) => Some(
-            "the process that watched over the agent is gone; everything up to that moment is kept, \
+            "the process that watched over it is gone; everything up to that moment is kept, \
              and a follow-up goes on from there"
                 .to_string(),
         ),

@@ -3,9 +3,7 @@
 
 use forge_model::state::AttemptHappened;
 use forge_model::with_absolute_images;
-use forge_model::{
-    AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState,
-};
+use forge_model::{AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, Run, RunId, RunKind, RunState};
 
 use crate::background::blocking;
 use crate::background::detached;
@@ -16,8 +14,8 @@ use crate::limits::Limits;
 use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
-use crate::store::{Error as StoreError, Tx, acts, attempts, held, images, inputs, projects, runs, starts};
-use crate::{AttemptView, Engine, Error, Result, drafts, launch, moves};
+use crate::store::{Error as StoreError, Tx, attempts, held, images, inputs, runs};
+use crate::{Engine, Error, Result, chain, launch, moves};
 
 /// What to tell an agent next.
 #[derive(Debug, Clone)]
@@ -114,6 +112,7 @@ impl Engine {
         }
         // Settings that make no sense stop no conversation.
         let limits = self.limits().await.unwrap_or_default();
+        let told = follow.prompt.clone();
         loop {
             let (follow, key, queue_id) = (follow.clone(), key.clone(), RunId::random().to_string());
             let plan = self.inner.store.write(move |tx| plan(tx, id, &follow, key, queue_id, limits)).await?;
@@ -136,7 +135,11 @@ impl Engine {
                         // What was told to wait for this turn waits for nothing now.
                         self.start_next(id).await;
                     }
-                    return Ok(FollowedUp { run: started?, delivered: Delivered::Started });
+                    let run = started?;
+                    // What has to come first was started, and the follow-up waits behind it.
+                    let is_it = run.kind == RunKind::Agent && run.prompt == told;
+                    let delivered = if is_it { Delivered::Started } else { Delivered::Queued };
+                    return Ok(FollowedUp { run, delivered });
                 }
             }
         }
@@ -146,7 +149,7 @@ impl Engine {
     /// it cannot be started, it has failed and says why.
     pub(crate) async fn start_next(&self, id: AttemptId) {
         let limits = self.limits().await.unwrap_or_default();
-        let next = self.inner.store.write(move |tx| intend_next_within(tx, id, None, limits)).await;
+        let next = self.inner.store.write(move |tx| chain::intend_next_within(tx, id, None, limits)).await;
         self.inner.line.look();
         match next {
             Ok(Some(intent)) => self.start_turn(intent).await,
@@ -169,7 +172,7 @@ impl Engine {
         let reason = format!("the next turn could not be started: {error}");
         let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };
         let told = self.inner.store.write(move |tx| {
-            if agent_run(tx, id)?.is_some() {
+            if chain::work_run(tx.conn(), id)?.is_some() {
                 // Somebody else has started another turn meanwhile.
                 return Ok(None);
             }
@@ -193,10 +196,20 @@ impl Engine {
     }
 
     async fn try_start_again(&self, intent: &mut Intent) -> Result<Run> {
-        self.check_agent(&intent.profile).await?;
+        if intent.script.is_none() {
+            self.check_agent(&intent.profile).await?;
+        }
         self.check_room(&intent.worktree).await?;
         let (engine, repository) = (self.clone(), intent.repository.clone());
+        let was_there = intent.worktree.is_dir();
         let worktree = self.ensure_worktree(intent.attempt).await?;
+        if !was_there {
+            intent.note = self.bring_files(intent).await?;
+        }
+        if !was_there && intent.script.is_none() {
+            let turn = intent.clone();
+            *intent = self.inner.store.write(move |tx| chain::set_up_first(tx, &turn)).await?;
+        }
         let head =
             blocking(move || -> Result<_> { Ok(engine.repo(&repository)?.worktree(&worktree)?.head()?) })
                 .await??;
@@ -223,9 +236,8 @@ fn plan(
     if view.attempt.state == AttemptState::Queued {
         return Ok(Plan::NoRun);
     }
-    let live = agent_run(tx, id)?;
-    // What is done to the worktree comes first; when it is over, what waits is started.
-    let starting = starts::of_attempt(tx.conn(), id)? || acts::under_way(tx.conn(), id)?;
+    let live = chain::work_run(tx.conn(), id)?;
+    let starting = chain::is_starting(tx.conn(), id)?;
     let project = view.attempt.project;
     let held = live.is_none()
         && !starting
@@ -242,16 +254,13 @@ fn plan(
         }
         Some(live) if live.stop_requested => return Ok(Plan::Wait(live.run.id)),
         Some(live) => (live.run.id, Delivered::Queued),
-        None if starting || held || view.attempt.state.is_live() => {
-            match runs::of_attempt(tx.conn(), id)?.last() {
-                Some(run) => (run.id, Delivered::Queued),
-                None => return Ok(Plan::NoRun),
-            }
-        }
+        None if starting || held || view.attempt.state.is_live() => match newest_work(tx, id)? {
+            Some(run) => (run.id, Delivered::Queued),
+            None => return Ok(Plan::NoRun),
+        },
         None => {
-            let Some(intent) = intent(tx, id, follow, None, key)? else { return Ok(Plan::NoSuchAttempt) };
-            intent.insert(tx)?;
-            return Ok(Plan::Start(Box::new(intent)));
+            let intent = chain::intend_follow_up(tx, id, follow, queue_id, key)?;
+            return Ok(intent.map_or(Plan::NoSuchAttempt, |intent| Plan::Start(Box::new(intent))));
         }
     };
     if delivered == Delivered::Queued {
@@ -277,97 +286,15 @@ fn plan(
 
 /// Says whether a running agent can be told more right now. Another variant needs another process.
 fn can_inject(live: &runs::LiveRun, variant: &Option<String>) -> bool {
-    let takes_it = launch::agent(&live.run.profile).is_ok_and(|agent| agent.capabilities().inject);
+    let takes_it = live.run.kind == RunKind::Agent
+        && launch::agent(&live.run.profile).is_ok_and(|agent| agent.capabilities().inject);
     let same_variant = variant.is_none()
         || ProfileId::new(&live.run.profile.agent, variant.as_deref()).is_ok_and(|id| id == live.run.profile);
     takes_it && same_variant && !live.closing && !live.stop_requested
 }
 
-/// Returns the agent's run of an attempt that is under way.
-pub(crate) fn agent_run(
-    tx: &Tx<'_>,
-    id: AttemptId,
-) -> std::result::Result<Option<runs::LiveRun>, StoreError> {
-    let live = runs::live_of_attempt(tx.conn(), id)?;
-    Ok(live.into_iter().find(|live| live.run.kind == RunKind::Agent))
-}
-
-/// Writes down the start of what waits first in an attempt's queue, if anything does. While the attempt has a run
-/// or a start under way there is nothing to do: two agents never share a worktree, and the queue goes on when that
-/// one is over.
-pub(crate) fn intend_next(
-    tx: &mut Tx<'_>,
-    id: AttemptId,
-    key: Option<Key>,
-) -> std::result::Result<Option<Intent>, StoreError> {
-    let begun = starts::of_attempt(tx.conn(), id)? || acts::under_way(tx.conn(), id)?;
-    if begun || agent_run(tx, id)?.is_some() {
-        return Ok(None);
-    }
-    let Some(waiting) = queue::next(tx.conn(), id)? else { return Ok(None) };
-    let images = waiting.images.unwrap_or_default();
-    let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant, images };
-    let Some(intent) = intent(tx, id, &follow, Some(waiting.id.clone()), key)? else { return Ok(None) };
-    intent.insert(tx)?;
-    queue::sending(tx.conn(), &waiting.id)?;
-    drafts::item_moved(tx, &waiting.id, intent.project)?;
-    Ok(Some(intent))
-}
-
-/// Writes down the start of what waits first in an attempt's queue, as [`intend_next`]; an attempt at rest for which
-/// there is no room takes its place in the line instead.
-pub(crate) fn intend_next_within(
-    tx: &mut Tx<'_>,
-    id: AttemptId,
-    key: Option<Key>,
-    limits: Limits,
-) -> std::result::Result<Option<Intent>, StoreError> {
-    let Some(AttemptView { attempt, .. }) = attempts::one(tx.conn(), id)? else { return Ok(None) };
-    if attempt.state == AttemptState::Queued || held::has(tx.conn(), id)? {
-        return Ok(None);
-    }
-    if !attempt.state.is_live()
-        && !may_run(tx.conn(), limits, attempt.project, id)?
-        && queue::next(tx.conn(), id)?.is_some()
-    {
-        hold_follow_up(tx, id, attempt.project)?;
-        return Ok(None);
-    }
-    intend_next(tx, id, key)
-}
-
-/// Describes a further run of an attempt.
-pub(crate) fn intent(
-    tx: &Tx<'_>,
-    id: AttemptId,
-    follow: &FollowUp,
-    queued: Option<String>,
-    key: Option<Key>,
-) -> std::result::Result<Option<Intent>, StoreError> {
-    let Some(AttemptView { attempt, .. }) = attempts::one(tx.conn(), id)? else { return Ok(None) };
-    let Some(repository) = path_of(tx, attempt.project)? else { return Ok(None) };
-    let variant = follow.variant.as_deref().or(attempt.profile.variant.as_deref());
-    let profile = ProfileId::new(&attempt.profile.agent, variant)
-        .map_err(|error| StoreError::Other(error.to_string()))?;
-    // The newest run is the one that started last, also when the clock was set back in between.
-    let last = runs::of_attempt(tx.conn(), id)?.last().map(|run| run.started_at.plus_millis(1));
-    Ok(Some(Intent {
-        attempt: id,
-        run: RunId::random(),
-        project: attempt.project,
-        repository,
-        worktree: attempt.worktree,
-        profile,
-        prompt: follow.prompt.clone(),
-        session: attempt.session,
-        in_place: attempt.in_place,
-        images: follow.images.clone(),
-        what: What::Run { queued, before_head: None, task: attempt.task },
-        key,
-        at: last.map_or(tx.now(), |last| last.max(tx.now())),
-    }))
-}
-
-fn path_of(tx: &Tx<'_>, id: ProjectId) -> std::result::Result<Option<std::path::PathBuf>, StoreError> {
-    Ok(projects::one(tx.conn(), id)?.map(|project| project.path))
+/// Returns the newest run of an attempt that is no dev server.
+fn newest_work(tx: &Tx<'_>, id: AttemptId) -> std::result::Result<Option<Run>, StoreError> {
+    let runs = runs::of_attempt(tx.conn(), id)?;
+    Ok(runs.into_iter().rfind(|run| run.kind != RunKind::DevServer))
 }

@@ -14,7 +14,7 @@ use forge_model::{AttemptId, AttemptState, Noun, Op, ProjectId, RunId, RunState,
 use serde::{Deserialize, Serialize};
 
 use crate::background::blocking;
-use crate::follow_up::{agent_run, intend_next};
+use crate::chain::{intend_next, work_run};
 use crate::intent::{Base, Intent, What, shown};
 use crate::limits::{Limits, Running};
 use crate::once;
@@ -254,7 +254,7 @@ impl Engine {
         let reason = format!("it could not be started when its turn came: {error}");
         let told = self.inner.store.write(move |tx| {
             held::delete(tx.conn(), id)?;
-            if agent_run(tx, id)?.is_some() {
+            if work_run(tx.conn(), id)?.is_some() {
                 // Somebody else has started another turn meanwhile.
                 return Ok(());
             }
@@ -275,7 +275,7 @@ impl Engine {
     async fn make_held(&self, intent: &mut Intent, base_branch: String) -> Result<()> {
         self.check_agent(&intent.profile).await?;
         match self.make_worktree(intent, Some(base_branch)).await {
-            Ok(()) => self.make_process(intent).await.map(drop),
+            Ok(()) => self.bring_and_make(intent).await.map(drop),
             Err(Failure::NameTaken) => {
                 // What bears that name is somebody else's, and must not be taken back with this start.
                 if let What::Attempt { base, branch, .. } = &mut intent.what {

@@ -7,15 +7,16 @@ use std::path::PathBuf;
 
 use forge_model::state::{AttemptHappened, TaskHappened, task_after};
 use forge_model::{
-    Attempt, AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId, RunKind, RunState,
-    Task, TaskId, TaskStatus, Time, Usage,
+    Attempt, AttemptId, AttemptState, FirstTurn, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId,
+    RunKind, RunState, Task, TaskId, TaskStatus, Time, Usage,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::once::{self, Key};
 use crate::store::calls::Call;
-use crate::store::{Conn, Error, Tx, attempts, held, images, queue, runs, starts, tasks};
-use crate::{drafts, moves};
+use crate::store::queue::Waiting;
+use crate::store::{Conn, Error, Tx, attempts, held, images, ports, queue, runs, starts, tasks};
+use crate::{Delivered, dev_server, drafts, moves};
 
 /// What a start is about to make, as it is written down before anything is made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +34,15 @@ pub(crate) struct Intent {
     /// It works in the person's checkout; there is no worktree to make or to take back.
     #[serde(default)]
     pub(crate) in_place: bool,
+    /// The run is a script of the project, and not the agent.
+    #[serde(default)]
+    pub(crate) script: Option<Script>,
+    /// A follow-up that waits behind this run from its first moment.
+    #[serde(default)]
+    pub(crate) then: Option<Waiting>,
+    /// What did not go as wanted before the run, in a sentence.
+    #[serde(default)]
+    pub(crate) note: Option<String>,
     /// Pictures that were given with it.
     #[serde(default)]
     pub(crate) images: Vec<ImageId>,
@@ -64,6 +74,13 @@ pub(crate) enum What {
         #[serde(default)]
         task: Option<TaskId>,
     },
+}
+
+/// A script of a project that is run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Script {
+    pub(crate) kind: RunKind,
+    pub(crate) text: String,
 }
 
 /// A task that is made with its first attempt.
@@ -115,6 +132,11 @@ impl Intent {
         }
     }
 
+    /// Says whether the run is a dev server, which is beside the attempt's work and no part of it.
+    pub(crate) fn is_dev_server(&self) -> bool {
+        self.script.as_ref().is_some_and(|script| script.kind == RunKind::DevServer)
+    }
+
     /// Takes the announcement back: what it would have sent waits again.
     pub(crate) fn forget(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
         if starts::delete(tx.conn(), self.run)?
@@ -122,6 +144,9 @@ impl Intent {
         {
             queue::not_sent(tx.conn(), item)?;
             drafts::item_moved(tx, item, self.project)?;
+        }
+        if let What::Attempt { .. } = &self.what {
+            ports::release(tx.conn(), self.attempt)?;
         }
         Ok(())
     }
@@ -132,20 +157,26 @@ impl Intent {
             What::Attempt { task, base, .. } => (*task, base.as_ref().map(|base| base.commit.clone())),
             What::Run { task, before_head, .. } => (*task, before_head.clone()),
         };
+        let (kind, prompt, resumed_session) = match &self.script {
+            Some(script) => (script.kind, script.text.clone(), None),
+            None => (RunKind::Agent, self.prompt.clone(), self.session.clone()),
+        };
+        let next = FirstTurn { prompt: self.prompt.clone(), profile: self.profile.clone() };
         Run {
             id: self.run,
             attempt: self.attempt,
             task,
-            kind: RunKind::Agent,
+            kind,
             state: RunState::Running,
             profile: self.profile.clone(),
-            prompt: self.prompt.clone(),
-            resumed_session: self.session.clone(),
+            prompt,
+            resumed_session,
+            next: Some(next).filter(|next| kind == RunKind::Setup && !next.prompt.is_empty()),
             before_head,
             after_head: None,
             exit_code: None,
             signal: None,
-            reason: None,
+            reason: self.note.clone(),
             dropped: false,
             started_at: self.at,
             completed_at: None,
@@ -159,9 +190,11 @@ impl Intent {
         if !starts::delete(tx.conn(), self.run)? {
             return Err(Error::Other(format!("the start of run {} was taken back", self.run)));
         }
-        held::delete(tx.conn(), self.attempt)?;
+        if !self.is_dev_server() {
+            held::delete(tx.conn(), self.attempt)?;
+        }
         let project = Some(self.project);
-        let delivered = "started".to_string();
+        let delivered = if self.then.is_some() { Delivered::Queued } else { Delivered::Started };
         match &self.what {
             What::Attempt { held: true, base, .. } => {
                 let (target, commit) = base.as_ref().map_or(("", ""), |base| (&base.branch, &base.commit));
@@ -203,8 +236,14 @@ impl Intent {
                     queue::sent(tx.conn(), queued, self.run)?;
                     drafts::item_sent(tx, queued, self.project)?;
                 }
-                // After a queued follow-up the attempt is running already, and stays so.
-                if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
+                if let Some(then) = &self.then {
+                    queue::add(tx.conn(), self.attempt, then, self.at)?;
+                }
+                // Beside a dev server an attempt is as much at rest or at work as without one. After a queued
+                // follow-up it is running already, and stays so.
+                if self.is_dev_server() {
+                    dev_server::changed(tx, self.attempt)?;
+                } else if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
                     tx.changed(Noun::Attempt, self.attempt, Op::Change, project, Some(self.attempt));
                 }
             }
@@ -212,6 +251,7 @@ impl Intent {
         tx.changed(Noun::Run, self.run, Op::Add, project, Some(self.attempt));
         if let Some(key) = &self.key {
             let fingerprint = key.fingerprint.clone();
+            let delivered = delivered.as_str().to_string();
             once::remember(tx, key, Call { fingerprint, attempt: self.attempt, run: self.run, delivered })?;
         }
         Ok(())
@@ -224,13 +264,14 @@ impl Intent {
             task,
             profile: self.profile.clone(),
             state: AttemptState::Running,
-            reason: None,
+            reason: self.note.clone(),
             branch: branch.to_string(),
             target_branch: base.map(|base| base.branch.clone()).unwrap_or_default(),
             base_commit: base.map(|base| base.commit.clone()).unwrap_or_default(),
             worktree: self.worktree.clone(),
             worktree_deleted: false,
             in_place: self.in_place,
+            setup_completed_at: None,
             session: None,
             prompt: self.prompt.clone(),
             usage: Usage::default(),
@@ -249,6 +290,7 @@ pub(crate) fn shown(body: &TaskBody, project: ProjectId) -> Task {
         description: body.description.clone(),
         status: TaskStatus::Todo,
         parent: body.parent,
+        dev_server: None,
         created_at: Time::from_millis(0),
         updated_at: Time::from_millis(0),
     }
@@ -271,6 +313,9 @@ mod tests {
             prompt: "hi".into(),
             session: None,
             in_place: false,
+            script: None,
+            then: None,
+            note: None,
             images: Vec::new(),
             what: What::Attempt {
                 task: Some(TaskId::random()),

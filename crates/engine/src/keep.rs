@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use forge_git::{CommitRequest, Committed, Operation};
-use forge_model::{Run, RunState};
+use forge_model::{Run, RunKind, RunState};
 
 use crate::background::blocking;
 use crate::error::whole;
@@ -34,12 +34,19 @@ pub(crate) struct Work {
 impl Engine {
     /// Commits what a run that ended well left behind, and snapshots the files in every case.
     pub(crate) async fn keep_work(&self, run: &Run, state: RunState, outcome: &Outcome) -> Result<Work> {
-        let attempt = run.attempt;
+        let (attempt, kind) = (run.attempt, run.kind);
+        if kind == RunKind::DevServer {
+            // An agent may be at work beside it, and the files are that one's.
+            return Ok(Work::default());
+        }
         let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
         let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
         let project = self.project(view.attempt.project).await?;
         let engine = self.clone();
-        let message = message(&view, outcome);
+        let message = match kind {
+            RunKind::Cleanup => format!("Cleanup after: {}", title(&view)),
+            _ => message(&view, outcome),
+        };
         let run = run.id;
         let work = blocking(move || {
             let mut work = Work::default();
@@ -53,6 +60,11 @@ impl Engine {
                     return work;
                 }
             };
+            if kind == RunKind::Setup {
+                // What it made belongs to the turn that comes.
+                work.after_head = worktree.head().ok();
+                return work;
+            }
             if worktree.operation() == Some(Operation::Rebase) {
                 // A commit would break it. It is gone on with when it is ours and everything is resolved.
                 work.trouble = match state == RunState::Completed && view.is_conflicted {
@@ -108,12 +120,16 @@ pub(crate) fn end_of(output: &str) -> &str {
 /// The commit message of a turn: the last thing the agent said, or the title.
 fn message(view: &AttemptView, outcome: &Outcome) -> String {
     let said = outcome.summary.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
-    let message = said.unwrap_or(title);
+    let message = said.unwrap_or(title(view));
     match message.char_indices().nth(LONGEST_MESSAGE) {
         Some((end, _)) => message[..end].to_string(),
         None => message.to_string(),
     }
+}
+
+/// What an attempt is about.
+fn title(view: &AttemptView) -> &str {
+    view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str())
 }
 
 #[cfg(test)]

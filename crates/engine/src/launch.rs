@@ -4,15 +4,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use forge_agents::{Agent, Program, Turn};
-use forge_model::{ProfileId, Run, with_absolute_images};
+use forge_model::{ProfileId, Run, RunKind, with_absolute_images};
 use forge_process::{Launcher, Spawned, Spec};
 use serde_json::Value;
 
 use crate::background::blocking;
+use crate::desk::Desk;
 use crate::error::whole;
 use crate::fold::Fold;
 use crate::store::attempts;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, script};
 
 /// Finds the agent of a profile.
 pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
@@ -20,6 +21,16 @@ pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
         let known: Vec<_> = forge_agents::AGENTS.iter().map(|agent| agent.name()).collect();
         Error::invalid(format!("no agent is called {}; this Forge knows {}", profile.agent, known.join(", ")))
     })
+}
+
+/// What a run's process is made of.
+#[derive(Debug, Default)]
+struct Called {
+    argv: Vec<String>,
+    set: Vec<(String, String)>,
+    unset: Vec<String>,
+    /// What it is told first.
+    inputs: Vec<String>,
 }
 
 /// Turns an error about a process into one of ours.
@@ -40,8 +51,43 @@ impl Engine {
     }
 
     /// Starts the process of a run and returns when it is there, or says why it is not.
-    pub(crate) async fn launch(&self, run: &Run, worktree: &Path) -> Result<Spawned> {
+    pub(crate) async fn launch(&self, run: &Run, worktree: &Path, desk: &Desk) -> Result<Spawned> {
         let shim = self.shim().await?;
+        let called = match run.kind {
+            RunKind::Agent => self.called(run, worktree, &shim).await?,
+            _ => Called { argv: script::command(&run.prompt, run.reason.as_deref()), ..Called::default() },
+        };
+        let mut env = self.surroundings(run, &called.set, &called.unset);
+        desk.lay_over(&mut env);
+        let spec = Spec {
+            argv: called.argv,
+            env,
+            cwd: worktree.to_path_buf(),
+            run: run.id.to_string(),
+            limit: None,
+            // What an agent prints is its conversation; what a script prints is only for looking at.
+            limit_stdout: run.kind != RunKind::Agent,
+            segment_bytes: None,
+            inputs: called.inputs,
+        };
+        let launcher = Launcher { program: shim, args: vec!["shim".to_string()] };
+        let dir = self.inner.paths.run(run.id);
+        let who = match run.kind {
+            RunKind::Agent => run.profile.to_string(),
+            kind => script::name(kind).to_string(),
+        };
+        blocking(move || forge_process::spawn(&launcher, &dir, &spec)).await?.map_err(|error| {
+            let message = format!("{who} could not be started: {}", whole(&error));
+            if error.is_missing_program() {
+                Error::invalid(message).with_code("setup_required")
+            } else {
+                Error::unavailable(message)
+            }
+        })
+    }
+
+    /// How the agent of a run is called.
+    async fn called(&self, run: &Run, worktree: &Path, shim: &Path) -> Result<Called> {
         let agent = agent(&run.profile)?;
         let turn = turn_in(run, self.settings(&run.profile).await?, worktree);
         let command = agent.command(&turn);
@@ -49,33 +95,13 @@ impl Engine {
         let (_, first) = Fold::begin(agent.conversation(&turn));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut argv = match command.program {
-            Program::Forge => vec![text(&shim)?],
+            Program::Forge => vec![text(shim)?],
             Program::Named { name, install } => vec![find(name, install, &path)?],
             Program::Given { argv } => argv,
         };
         argv.extend(command.args);
-        let env = self.surroundings(run, &command.env, &command.unset);
-        let spec = Spec {
-            argv,
-            env,
-            cwd: worktree.to_path_buf(),
-            run: run.id.to_string(),
-            limit: None,
-            limit_stdout: false,
-            segment_bytes: None,
-            inputs: first.sends.into_iter().map(|(_, text)| text).collect(),
-        };
-        let launcher = Launcher { program: shim, args: vec!["shim".to_string()] };
-        let dir = self.inner.paths.run(run.id);
-        let profile = run.profile.clone();
-        blocking(move || forge_process::spawn(&launcher, &dir, &spec)).await?.map_err(|error| {
-            let message = format!("{profile} could not be started: {}", whole(&error));
-            if error.is_missing_program() {
-                Error::invalid(message).with_code("setup_required")
-            } else {
-                Error::unavailable(message)
-            }
-        })
+        let inputs = first.sends.into_iter().map(|(_, text)| text).collect();
+        Ok(Called { argv, set: command.env, unset: command.unset, inputs })
     }
 
     /// Says at once, before anything is made, whether an agent can be started at all.
@@ -121,7 +147,7 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
 }
 
 /// Finds a program on the path, or says how to install it.
-fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
+pub(crate) fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
     use std::os::unix::fs::PermissionsExt;
     let is_program = |file: &PathBuf| {
         file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

@@ -54,7 +54,7 @@ impl Running {
         let under_way = starts::all(conn)?;
         for intent in under_way.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok()) {
             // Between two turns an attempt runs and is being started.
-            if intent.attempt != attempt && !held::is_live(conn, intent.attempt)? {
+            if intent.attempt != attempt && !intent.is_dev_server() && !held::is_live(conn, intent.attempt)? {
                 running.add(intent.project, 1);
             }
         }

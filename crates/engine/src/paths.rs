@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use forge_model::{AttemptId, RunId};
 use sha2::{Digest, Sha256};
 
+use crate::desk;
+
 /// The places of a data directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
@@ -35,6 +37,11 @@ impl Paths {
     /// Private indexes of worktrees that somebody looks at.
     pub(crate) fn diffs(&self) -> PathBuf {
         self.home.join("diffs")
+    }
+
+    /// Where the runs of an attempt put temporary files.
+    pub(crate) fn tmp(&self, id: AttemptId) -> PathBuf {
+        self.home.join("tmp").join(desk::short(id))
     }
 
     pub(crate) fn bin(&self) -> PathBuf {

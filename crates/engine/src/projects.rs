@@ -9,7 +9,7 @@ use forge_model::{Noun, Op, Project, ProjectId, Time};
 use crate::background::blocking;
 use crate::background::detached;
 use crate::store::{Error as StoreError, projects};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, copied_files, script};
 
 /// A project to register.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +65,10 @@ impl Engine {
         let engine = self.clone();
         detached(async move {
             let name = checked_name(&new.name)?;
+            script::check("setup_script", new.setup_script.as_deref())?;
+            script::check("dev_script", new.dev_script.as_deref())?;
+            script::check("cleanup_script", new.cleanup_script.as_deref())?;
+            copied_files::check(new.copy_files.as_deref())?;
             let path = engine.repository(new.path, new.create).await?;
             engine.check_base_branch(&path, new.default_base_branch.as_deref()).await?;
             let now = crate::store::now();
@@ -96,6 +100,10 @@ impl Engine {
     /// Changes a project.
     pub async fn update_project(&self, id: ProjectId, change: ProjectChange) -> Result<Project> {
         let name = change.name.as_deref().map(checked_name).transpose()?;
+        script::check("setup_script", change.setup_script.as_ref().and_then(Option::as_deref))?;
+        script::check("dev_script", change.dev_script.as_ref().and_then(Option::as_deref))?;
+        script::check("cleanup_script", change.cleanup_script.as_ref().and_then(Option::as_deref))?;
+        copied_files::check(change.copy_files.as_ref().and_then(Option::as_deref))?;
         let path = match change.path.clone() {
             Some(path) => Some(self.repository(path, false).await?),
             None => None,

@@ -9,8 +9,8 @@ use forge_process::Liveness;
 
 use crate::background::blocking;
 use crate::intent::{Intent, What};
-use crate::store::{attempts, queue, runs, starts};
-use crate::{Engine, ErrorKind, Result, moves};
+use crate::store::{attempts, runs, starts};
+use crate::{Engine, ErrorKind, Result, chain, moves};
 
 impl Engine {
     /// Takes up what an earlier server left behind.
@@ -65,7 +65,7 @@ impl Engine {
             }
             tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
             self.undo(&intent).await;
-            if matches!(intent.what, What::Run { .. }) {
+            if matches!(intent.what, What::Run { .. }) && !intent.is_dev_server() {
                 // What waited for this turn, or as this turn, waits for nothing now.
                 self.start_next(intent.attempt).await;
             }
@@ -90,15 +90,15 @@ impl Engine {
                     continue;
                 }
                 let id = view.attempt.id;
-                if runs::live_of_attempt(conn, id)?.is_empty() && !starts::of_attempt(conn, id)? {
-                    between.push((id, queue::next(conn, id)?.is_some()));
+                if chain::work_run(conn, id)?.is_none() && !chain::is_starting(conn, id)? {
+                    between.push(id);
                 }
             }
             Ok(between)
         });
-        for (id, waits) in between.await? {
-            if waits {
-                self.start_next(id).await;
+        for id in between.await? {
+            if let Some(intent) = self.inner.store.write(move |tx| chain::intend_next(tx, id, None)).await? {
+                self.start_turn(intent).await;
                 continue;
             }
             let failed = AttemptHappened::RunEnded { outcome: RunState::Failed, more: false };

@@ -10,8 +10,8 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
-    Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, projects, queue,
-    runs, settings, snapshots, starts, tasks,
+    Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, ports, projects,
+    queue, runs, settings, snapshots, starts, tasks,
 };
 use crate::{Engine, Error, Result, held};
 
@@ -61,7 +61,8 @@ impl Engine {
             return Err(doomed.still_running());
         }
         self.inner.pool.poke();
-        self.trash_removed().await
+        self.trash_removed().await?;
+        self.trash_temporary_files().await
     }
 
     /// Moves the worktrees of removed attempts into the trash.
@@ -175,6 +176,7 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
     merges::delete(tx.conn(), id)?;
     removed::delete_findings(tx.conn(), id)?;
     acts::delete_of_attempt(tx.conn(), id)?;
+    ports::release(tx.conn(), id)?;
     runs::delete(tx.conn(), id)?;
     attempts::delete(tx.conn(), id)?;
     for run in runs_of {

@@ -7,12 +7,12 @@ use forge_model::{AttemptId, ImageId, Noun, Op, ProfileId, Run, RunId, RunKind};
 use serde::{Deserialize, Serialize};
 
 use crate::background::{blocking, detached};
-use crate::follow_up::{self, Delivered, FollowUp, FollowedUp};
+use crate::follow_up::{Delivered, FollowUp, FollowedUp};
 use crate::intent::Intent;
 use crate::once::{Key, Once};
 use crate::store::acts::{self, Act};
 use crate::store::{attempts, runs};
-use crate::{AttemptView, Engine, Error, Result};
+use crate::{AttemptView, Engine, Error, Result, chain};
 
 /// How the act is called in the store.
 pub(crate) const REPLACE: &str = "replace";
@@ -167,7 +167,7 @@ impl Engine {
                 tx.changed(Noun::Run, run, Op::Change, project, Some(id));
             }
             let follow = FollowUp { prompt: wanted.prompt, variant: wanted.variant, images: wanted.images };
-            let Some(mut intent) = follow_up::intent(tx, id, &follow, None, key)? else {
+            let Some(mut intent) = chain::turn(tx, id, &follow, key)? else {
                 return Ok((dropped.len(), None));
             };
             if let Some(profile) = wanted.profile {

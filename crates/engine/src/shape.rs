@@ -24,6 +24,8 @@ pub(crate) enum Rule {
     Texts,
     /// A whole number that is not below zero.
     Count,
+    /// A whole number, from the first to the second.
+    Number(i64, i64),
     OneOf(&'static [&'static str]),
     MaybeOneOf(&'static [&'static str]),
     /// An agent and its variant, as an object or as plain text.
@@ -72,6 +74,7 @@ fn described(rule: Rule) -> Value {
         Rule::MaybeLimit => json!({ "type": ["integer", "null"], "minimum": 1 }),
         Rule::Texts => texts,
         Rule::Count => json!({ "type": "integer", "minimum": 0 }),
+        Rule::Number(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Rule::OneOf(names) => json!({ "type": "string", "enum": names }),
         Rule::MaybeOneOf(names) => json!({ "anyOf": [described(Rule::OneOf(names)), { "type": "null" }] }),
         Rule::MaybeSection(keys) => json!({ "anyOf": [schema(keys), { "type": "null" }] }),
@@ -116,6 +119,10 @@ fn broken(rule: Rule, value: &Value) -> Option<String> {
         ),
         Rule::Texts => (texts(value), "a list of texts"),
         Rule::Count => (value.is_u64(), "a whole number, 0 or more"),
+        Rule::Number(least, most) => {
+            let right = value.as_i64().is_some_and(|number| (least..=most).contains(&number));
+            return (!right).then(|| format!("a whole number from {least} to {most}"));
+        }
         Rule::OneOf(names) => {
             let right = value.as_str().is_some_and(|name| names.contains(&name));
             return (!right).then(|| format!("one of {}", names.join(", ")));

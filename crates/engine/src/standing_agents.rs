@@ -53,6 +53,7 @@ impl Engine {
                 description: None,
                 status: TaskStatus::Agent,
                 parent: None,
+                dev_server: None,
                 created_at: tx.now(),
                 updated_at: tx.now(),
             };

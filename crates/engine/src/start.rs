@@ -6,18 +6,17 @@
 
 use std::time::Duration;
 
-use forge_model::{AttemptId, ImageId, ProfileId, Project, ProjectId, Run, RunId, TaskId, slug};
+use forge_model::{AttemptId, ImageId, ProfileId, Project, ProjectId, Run, RunId, RunKind, TaskId, slug};
 use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
 use crate::error::{io_error, whole};
 use crate::held;
-use crate::intent::{Base, Intent, TaskBody, What, shown};
+use crate::intent::{Base, Intent, Script, TaskBody, What, shown};
 use crate::limits::Limits;
 use crate::once::{Key, Once};
-use crate::store::starts;
 use crate::worktree::Failure;
-use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView};
+use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, ports};
 
 /// How often a name that is taken is drawn again.
 const DRAWS: usize = 20;
@@ -237,6 +236,7 @@ impl Engine {
     fn draw(&self, wanted: &Wanted, prefix: &str, key: Option<Key>) -> Intent {
         let attempt = AttemptId::random();
         let name = slug::attempt_name(&attempt.short(), &wanted.title);
+        let setup = wanted.project.setup_script.clone();
         Intent {
             attempt,
             run: RunId::random(),
@@ -254,6 +254,9 @@ impl Engine {
                 held: false,
             },
             in_place: false,
+            script: setup.map(|text| Script { kind: RunKind::Setup, text }),
+            then: None,
+            note: None,
             images: wanted.images.clone(),
             key,
             at: crate::store::now(),
@@ -262,7 +265,7 @@ impl Engine {
 
     /// Writes down what will be made, or that it has to wait.
     async fn intend(&self, intent: &Intent, limits: Limits, base: Option<Base>) -> Result<Intended> {
-        let intent = intent.clone();
+        let (intent, range) = (intent.clone(), self.port_range().await);
         let written = self.inner.store.write(move |tx| {
             if intent.name_taken(tx.conn())? {
                 return Ok(Intended::NameTaken);
@@ -274,6 +277,7 @@ impl Engine {
                 return Ok(Intended::Held);
             }
             intent.insert(tx)?;
+            ports::lease(tx.conn(), intent.attempt, range, tx.now())?;
             Ok(Intended::Written)
         });
         Ok(written.await?)
@@ -286,7 +290,7 @@ impl Engine {
         base_branch: Option<String>,
     ) -> std::result::Result<(AttemptId, RunId), Failure> {
         let made = match self.make_worktree(&mut intent, base_branch).await {
-            Ok(()) => self.make_process(&intent).await.map_err(Failure::Other),
+            Ok(()) => self.bring_and_make(&mut intent).await.map_err(Failure::Other),
             Err(failure) => Err(failure),
         };
         self.inner.pool.poke();
@@ -294,8 +298,8 @@ impl Engine {
             Ok(run) => Ok((intent.attempt, run.id)),
             Err(Failure::NameTaken) => {
                 // What bears that name is somebody else's, and nothing of ours was made: only the row goes.
-                let run = intent.run;
-                let forgotten = self.inner.store.write(move |tx| starts::delete(tx.conn(), run)).await;
+                let row = intent.clone();
+                let forgotten = self.inner.store.write(move |tx| row.forget(tx)).await;
                 forgotten.map_err(Error::from)?;
                 Err(Failure::NameTaken)
             }
@@ -306,11 +310,22 @@ impl Engine {
         }
     }
 
+    /// Brings the files that the project wants into a new worktree, and starts the process there.
+    pub(crate) async fn bring_and_make(&self, intent: &mut Intent) -> Result<Run> {
+        intent.note = self.bring_files(intent).await?;
+        if intent.note.is_some() {
+            let row = intent.clone();
+            self.inner.store.write(move |tx| row.update(tx)).await?;
+        }
+        self.make_process(intent).await
+    }
+
     /// Starts the process of an intent and makes the start visible.
     pub(crate) async fn make_process(&self, intent: &Intent) -> Result<Run> {
         self.bring_images(intent).await?;
         let run = intent.run_row();
-        let spawned = self.launch(&run, &intent.worktree).await?;
+        let desk = self.desk(intent).await?;
+        let spawned = self.launch(&run, &intent.worktree, &desk).await?;
         self.inner.seam.pass("start.spawned", "").await;
         self.record(intent, Some(spawned)).await
     }

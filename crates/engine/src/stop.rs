@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forge_agents::Turn;
-use forge_model::{AttemptId, Run, RunId, RunState};
+use forge_model::{AttemptId, Run, RunId, RunKind, RunState};
 use forge_process::{Control, Ladder, Liveness};
 
 use crate::background::blocking;
@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// Takes a run's process down the ladder; fine when it is gone already.
-    async fn ladder(&self, id: RunId) -> Result<()> {
+    pub(crate) async fn ladder(&self, id: RunId) -> Result<()> {
         let dir = self.inner.paths.run(id);
         let (stopped, liveness) = blocking(move || {
             let stopped = Control::connect(&dir).and_then(|control| control.stop(&LADDER));
@@ -158,6 +158,9 @@ impl Engine {
 
 /// Says whether an agent has a way of its own to be interrupted.
 fn has_own_way(run: &Run) -> Result<bool> {
+    if run.kind != RunKind::Agent {
+        return Ok(false);
+    }
     let turn = Turn {
         prompt: run.prompt.clone(),
         session: run.resumed_session.clone(),

@@ -89,6 +89,7 @@ impl Engine {
                 description: new.description,
                 status: TaskStatus::Todo,
                 parent: new.parent,
+                dev_server: None,
                 created_at: tx.now(),
                 updated_at: tx.now(),
             };

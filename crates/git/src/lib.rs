@@ -48,6 +48,7 @@ mod standing;
 mod tidy;
 mod transport;
 mod tree_diff;
+mod wanted;
 mod watch;
 mod worktrees;
 

@@ -58,7 +58,7 @@ impl Repo {
     }
 }
 
-fn names(call: Call) -> Result<Listing, Failure> {
+pub(crate) fn names(call: Call) -> Result<Listing, Failure> {
     let (answer, is_cut) = call.run_for_at_most(MOST)?;
     // The name at a cut may be half a name.
     let whole = if is_cut { answer.iter().rposition(|byte| *byte == 0).unwrap_or(0) } else { answer.len() };

@@ -23,6 +23,8 @@ pub struct Attempt {
     /// It works in the person's checkout, because they asked: `worktree` is the project's path, and nothing there
     /// is ours.
     pub in_place: bool,
+    /// When the project's setup script was done in this worktree.
+    pub setup_completed_at: Option<Time>,
     /// The agent's own conversation id, once it is known.
     pub session: Option<String>,
     /// What the agent was first told.

@@ -36,7 +36,7 @@ pub use merge::{Merge, MergeKind, PullRequest, PullRequestStatus};
 pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;
-pub use run::{Run, RunKind};
+pub use run::{FirstTurn, Run, RunKind};
 pub use standing_agent::StandingAgent;
 pub use state::{AttemptState, Refused, RunState, TaskStatus};
 pub use tag::Tag;

@@ -24,12 +24,21 @@ pub struct Run {
     pub signal: Option<i64>,
     /// Why it ended as it did, in a sentence, when there is something to say.
     pub reason: Option<String>,
+    /// What the agent is told first once this run, a setup script, has ended well.
+    pub next: Option<FirstTurn>,
     /// Left out of the history after a retry.
     pub dropped: bool,
     pub started_at: Time,
     pub completed_at: Option<Time>,
     pub created_at: Time,
     pub updated_at: Time,
+}
+
+/// What the agent of an attempt is told first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstTurn {
+    pub prompt: String,
+    pub profile: ProfileId,
 }
 
 named! {

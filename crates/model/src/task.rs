@@ -1,6 +1,6 @@
 //! A task: something wanted in a project.
 
-use crate::{AttemptId, ProjectId, TaskId, TaskStatus, Time};
+use crate::{AttemptId, ProjectId, RunId, TaskId, TaskStatus, Time};
 
 /// Something wanted in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Task {
     pub status: TaskStatus,
     /// The attempt this task grew out of.
     pub parent: Option<AttemptId>,
+    /// The newest dev server of its attempts that runs.
+    pub dev_server: Option<RunId>,
     pub created_at: Time,
     pub updated_at: Time,
 }

@@ -124,6 +124,9 @@ async function scenario(forge, client, check) {
   assert.equal(beside.execution_process_id, follow.id);
   await call('stopExecutionProcess', follow.id);
   await over(attempt.id);
+  await call('updateProject', project.id, { dev_script: 'exec sleep 600' });
+  await call('startDevServer', attempt.id);
+  await call('stopTaskAttempt', attempt.id);
   const [run] = await call('listExecutionProcesses', { task_attempt_id: attempt.id });
   assert.equal((await call('getExecutionProcess', run.id)).status, 'completed');
   const [snapshot] = await call('listSnapshots', attempt.id);

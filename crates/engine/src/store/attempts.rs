@@ -14,7 +14,7 @@ macro_rules! view {
             "select a.id, a.project_id, a.task_id, a.agent, a.variant, a.state, a.reason, a.branch,
                 a.target_branch, a.base_commit, a.worktree, a.worktree_deleted, a.session, a.prompt,
                 a.input_tokens, a.output_tokens, a.cache_creation_tokens, a.cache_read_tokens, a.cost_micros,
-                a.created_at, a.updated_at, a.in_place,
+                a.created_at, a.updated_at, a.in_place, a.setup_completed_at,
                 (select r.state from runs r where r.attempt_id = a.id and r.kind = 'agent'
                     order by r.started_at desc, r.id limit 1),
                 (select count(*) from asks k where k.attempt_id = a.id and k.state = 'open'),
@@ -42,6 +42,7 @@ statements! {
     OF_TASK = view!("where a.task_id = $1 order by a.created_at desc, a.id");
     ONE = view!("where a.id = $1");
     LIVE = view!("where a.state in ('queued', 'running', 'waiting', 'limited') order by a.created_at, a.id");
+    IDS = "select id from attempts";
     IDS_OF_TASK = "select id from attempts where task_id = $1";
     IDS_OF_PROJECT = "select id from attempts where project_id = $1";
     BIRTHS = "select id, created_at from attempts where project_id = $1 order by created_at, id";
@@ -54,6 +55,7 @@ statements! {
     SET_TARGET = "update attempts set target_branch = $2, updated_at = $3 where id = $1";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
+    SET_SETUP = "update attempts set setup_completed_at = $2 where id = $1";
     SUM_USAGE = "update attempts set
         input_tokens = (select cast(sum(r.input_tokens) as bigint) from runs r where r.attempt_id = $1),
         output_tokens = (select cast(sum(r.output_tokens) as bigint) from runs r where r.attempt_id = $1),
@@ -103,6 +105,11 @@ pub(crate) fn one(conn: &Conn, id: AttemptId) -> Result<Option<AttemptView>, Err
 /// Returns the attempts that are not at rest.
 pub(crate) fn live(conn: &Conn) -> Result<Vec<AttemptView>, Error> {
     conn.query(LIVE, &[])?.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns the ids of all attempts.
+pub(crate) fn ids(conn: &Conn) -> Result<Vec<AttemptId>, Error> {
+    conn.query(IDS, &[])?.iter().map(|row| row.parse(0)).collect()
 }
 
 /// Returns the ids of all attempts at a task.
@@ -180,6 +187,11 @@ pub(crate) fn set_session(conn: &Conn, id: AttemptId, session: &str, now: Time) 
     Ok(conn.execute(SET_SESSION, args![id, session, now])? == 1)
 }
 
+/// Records when the setup script was done in an attempt's worktree; none when it is to be done again.
+pub(crate) fn set_setup(conn: &Conn, id: AttemptId, at: Option<Time>) -> Result<(), Error> {
+    conn.execute(SET_SETUP, args![id, at]).map(drop)
+}
+
 /// Adds up what the runs of an attempt have used.
 pub(crate) fn sum_usage(conn: &Conn, id: AttemptId, now: Time) -> Result<(), Error> {
     conn.execute(SUM_USAGE, args![id, now]).map(drop)
@@ -227,12 +239,12 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
     Ok(AttemptView {
         attempt,
         task,
-        status: row.maybe_parse(22)?,
-        open_asks: row.int(23)?,
-        queued: row.int(24)?,
-        is_merged: row.flag(25)?,
-        place: Some(row.int(26)?).filter(|place| *place > 0),
-        is_conflicted: row.flag(27)?,
+        status: row.maybe_parse(23)?,
+        open_asks: row.int(24)?,
+        queued: row.int(25)?,
+        is_merged: row.flag(26)?,
+        place: Some(row.int(27)?).filter(|place| *place > 0),
+        is_conflicted: row.flag(28)?,
     })
 }
 
@@ -250,6 +262,7 @@ fn attempt(row: &Row) -> Result<Attempt, Error> {
         worktree: PathBuf::from(row.text(10)?),
         worktree_deleted: row.flag(11)?,
         in_place: row.flag(21)?,
+        setup_completed_at: row.maybe_int(22)?.map(Time::from_millis),
         session: row.maybe_text(12)?,
         prompt: row.text(13)?,
         usage: Usage {

@@ -19,6 +19,7 @@ pub(crate) mod lodgings;
 pub(crate) mod merges;
 mod migrate;
 pub(crate) mod notices;
+pub(crate) mod ports;
 pub(crate) mod projects;
 pub(crate) mod queue;
 pub(crate) mod ready;
@@ -174,6 +175,7 @@ mod tests {
                     lodgings::STATEMENTS,
                     merges::STATEMENTS,
                     notices::STATEMENTS,
+                    ports::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,
                     ready::STATEMENTS,

@@ -25,7 +25,7 @@ statements! {
 }
 
 /// A follow-up that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) id: String,
     pub(crate) prompt: String,

@@ -1,6 +1,6 @@
 //! Runs in the store.
 
-use forge_model::{AttemptId, ProfileId, Run, RunId, RunState, Time, Usage};
+use forge_model::{AttemptId, FirstTurn, ProfileId, Run, RunId, RunState, Time, Usage};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
@@ -10,7 +10,10 @@ macro_rules! columns {
         concat!(
             "select id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head, after_head,
                 exit_code, signal, reason, dropped, started_at, completed_at, created_at, updated_at, closing,
-                stop_requested, (select a.task_id from attempts a where a.id = runs.attempt_id) from runs ",
+                stop_requested, (select a.task_id from attempts a where a.id = runs.attempt_id),
+                (select a.prompt from attempts a where a.id = runs.attempt_id and runs.kind = 'setup'
+                    and not exists (select 1 from runs e where e.attempt_id = a.id and e.kind = 'agent'
+                        and e.started_at < runs.started_at)) from runs ",
             $tail
         )
     };
@@ -22,8 +25,8 @@ statements! {
     LIVE = columns!("where state in ('pending', 'running') order by started_at, id");
     LIVE_OF_ATTEMPT = columns!("where attempt_id = $1 and state in ('pending', 'running') order by started_at, id");
     INSERT = "insert into runs (id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head,
-        dropped, closing, stop_requested, started_at, created_at, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10)";
+        dropped, closing, stop_requested, started_at, created_at, updated_at, reason)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10, $11)";
     END = "update runs set state = $2, after_head = $3, exit_code = $4, signal = $5, reason = $6, completed_at = $7,
         updated_at = $7 where id = $1 and state = 'running'";
     // The next three change nothing that people see of a run, so they tell nobody, and leave its time as it is:
@@ -94,6 +97,7 @@ pub(crate) fn insert(conn: &Conn, r: &Run) -> Result<(), Error> {
             r.resumed_session.clone(),
             r.before_head.clone(),
             r.started_at,
+            r.reason.clone(),
         ],
     )?;
     Ok(())
@@ -146,13 +150,15 @@ pub(crate) fn delete(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
 }
 
 fn live_run(row: &Row) -> Result<LiveRun, Error> {
+    let profile = ProfileId { agent: row.text(4)?, variant: row.maybe_text(5)? };
     let run = Run {
         id: row.parse(0)?,
         attempt: row.parse(1)?,
         task: row.maybe_parse(20)?,
         kind: row.parse(2)?,
         state: row.parse(3)?,
-        profile: ProfileId { agent: row.text(4)?, variant: row.maybe_text(5)? },
+        next: row.maybe_text(21)?.map(|prompt| FirstTurn { prompt, profile: profile.clone() }),
+        profile,
         prompt: row.text(6)?,
         resumed_session: row.maybe_text(7)?,
         before_head: row.maybe_text(8)?,

@@ -10,6 +10,7 @@ statements! {
     UPDATE = "update starts set body = $2 where run_id = $1";
     ALL = "select body from starts order by created_at, run_id";
     OF_ATTEMPT = "select exists (select 1 from starts where attempt_id = $1)";
+    BODIES = "select body from starts where attempt_id = $1 order by created_at, run_id";
     DELETE = "delete from starts where run_id = $1";
 }
 
@@ -37,6 +38,11 @@ pub(crate) fn all(conn: &Conn) -> Result<Vec<String>, Error> {
 /// Says whether a start of this attempt is under way.
 pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<bool, Error> {
     conn.query(OF_ATTEMPT, args![attempt])?[0].flag(0)
+}
+
+/// Returns the starts of an attempt that are under way.
+pub(crate) fn bodies(conn: &Conn, attempt: AttemptId) -> Result<Vec<String>, Error> {
+    conn.query(BODIES, args![attempt])?.iter().map(|row| row.text(0)).collect()
 }
 
 /// Forgets a start; says whether it was there.

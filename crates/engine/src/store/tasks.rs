@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forge_model::{AttemptId, ProfileId, ProjectId, RunState, Task, TaskId, TaskStatus, Time};
+use forge_model::{AttemptId, ProfileId, ProjectId, RunId, RunState, Task, TaskId, TaskStatus, Time};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
@@ -14,6 +14,9 @@ macro_rules! view {
         concat!(
             "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
                 t.updated_at,
+                (select r.id from runs r join attempts a on a.id = r.attempt_id where a.task_id = t.id
+                    and r.kind = 'dev_server' and r.state in ('pending', 'running')
+                    order by r.started_at desc, r.id limit 1),
                 (select count(*) from attempts a where a.task_id = t.id),
                 exists (select 1 from runs r join attempts a on a.id = r.attempt_id
                     where a.task_id = t.id and r.state in ('pending', 'running') and r.kind <> 'dev_server'),
@@ -32,7 +35,7 @@ macro_rules! view {
 
 statements! {
     OF_PROJECT = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
-        t.updated_at from tasks t where t.project_id = $1 and t.status <> 'agent'
+        t.updated_at, null from tasks t where t.project_id = $1 and t.status <> 'agent'
         and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id";
     ATTEMPTS_OF_PROJECT = "select a.task_id, a.agent, a.variant from attempts a
         where a.project_id = $1 and a.task_id is not null order by a.created_at desc, a.id";
@@ -41,9 +44,14 @@ statements! {
         order by r.started_at desc, r.id";
     MERGED_OF_PROJECT = "select distinct a.task_id from attempts a join merges m on m.attempt_id = a.id
         where a.project_id = $1 and a.task_id is not null and (m.kind = 'direct' or m.pr_status = 'merged')";
+    DEV_SERVERS_OF_PROJECT = "select a.task_id, r.id from runs r join attempts a on a.id = r.attempt_id
+        where r.state in ('pending', 'running') and r.kind = 'dev_server' and a.project_id = $1
+        and a.task_id is not null order by r.started_at desc, r.id";
     ONE = view!("where t.id = $1");
     BARE = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
-        t.updated_at from tasks t where t.id = $1";
+        t.updated_at, (select r.id from runs r join attempts a on a.id = r.attempt_id where a.task_id = t.id
+            and r.kind = 'dev_server' and r.state in ('pending', 'running')
+            order by r.started_at desc, r.id limit 1) from tasks t where t.id = $1";
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at)
@@ -80,7 +88,15 @@ pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView
     for row in conn.query(MERGED_OF_PROJECT, args![project])? {
         tries.entry(row.text(0)?).or_default().merged = true;
     }
-    let whole = |row: &Row| Ok(seen(task(row)?, tries.remove(&row.text(0)?).unwrap_or_default(), false));
+    let mut servers: HashMap<String, RunId> = HashMap::new();
+    for row in conn.query(DEV_SERVERS_OF_PROJECT, args![project])? {
+        servers.entry(row.text(0)?).or_insert(row.parse(1)?);
+    }
+    let whole = |row: &Row| {
+        let id = row.text(0)?;
+        let task = Task { dev_server: servers.remove(&id), ..task(row)? };
+        Ok(seen(task, tries.remove(&id).unwrap_or_default(), false))
+    };
     conn.query(OF_PROJECT, args![project])?.iter().map(whole).collect()
 }
 
@@ -160,16 +176,16 @@ struct Tries {
 
 fn view(row: &Row) -> Result<TaskView, Error> {
     let tries = Tries {
-        count: row.int(8)?,
-        live: row.flag(9)?,
-        newest_run: row.maybe_parse(10)?,
-        executor: match row.maybe_text(11)? {
-            Some(agent) => executor(agent, row.maybe_text(12)?),
+        count: row.int(9)?,
+        live: row.flag(10)?,
+        newest_run: row.maybe_parse(11)?,
+        executor: match row.maybe_text(12)? {
+            Some(agent) => executor(agent, row.maybe_text(13)?),
             None => String::new(),
         },
-        merged: row.flag(14)?,
+        merged: row.flag(15)?,
     };
-    Ok(seen(task(row)?, tries, row.flag(13)?))
+    Ok(seen(task(row)?, tries, row.flag(14)?))
 }
 
 fn task(row: &Row) -> Result<Task, Error> {
@@ -182,6 +198,7 @@ fn task(row: &Row) -> Result<Task, Error> {
         parent: row.maybe_parse(5)?,
         created_at: Time::from_millis(row.int(6)?),
         updated_at: Time::from_millis(row.int(7)?),
+        dev_server: row.maybe_parse(8)?,
     })
 }
 

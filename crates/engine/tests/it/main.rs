@@ -8,9 +8,11 @@ mod bad_world;
 mod browsing;
 mod cleaning;
 mod config;
+mod copied_files;
 mod crowd;
 #[path = "../../../hosts/tests/it/described.rs"]
 mod described;
+mod dev_servers;
 mod diffs;
 mod drafting;
 mod editing;
@@ -35,6 +37,7 @@ mod recovering;
 mod removing;
 mod replacing;
 mod restarting;
+mod scripts;
 mod searching;
 #[path = "../../../git/tests/it/smart_http.rs"]
 mod smart_http;

@@ -20,5 +20,6 @@ mod restoring;
 mod smart_http;
 mod snapshots;
 mod tidying;
+mod wanted;
 mod watching;
 mod worktrees;

@@ -6,6 +6,7 @@ use forge_model::AttemptId;
 use crate::api::{Api, may, op};
 use crate::decode::{Id, MaybeFields, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
+use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{self, FollowUpProcess, OpenEditorResponse, TaskAttempt, TaskRelationships};
 
@@ -60,6 +61,14 @@ pub(super) fn api() -> Api {
             .repeatable(),
         )
         .post(
+            "/api/task-attempts/{attempt_id}/start-dev-server",
+            start_dev_server,
+            op(
+                "startDevServer",
+                "Starts an attempt's dev server anew on ports of its own; those of other attempts stay.",
+            ),
+        )
+        .post(
             "/api/task-attempts/{attempt_id}/open-editor",
             open_editor,
             op(
@@ -101,6 +110,15 @@ async fn stop(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
 async fn follow_up(State(app): State<App>, Id(id): Id<AttemptId>, call: StartCall) -> Reply<FollowUpProcess> {
     let told = wire::told(call.fields)?;
     Ok(Envelope(app.engine.tell_agent(id, told, call.key).await?.into()))
+}
+
+/// Starts an attempt's dev server anew. That there is none is told with 200, where clients look for it.
+async fn start_dev_server(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
+    app.engine.start_dev_server(id).await.map_err(|error| match error.code() {
+        Some("no_dev_script") => Problem::told_with_200(error),
+        _ => error.into(),
+    })?;
+    Ok(NOTHING)
 }
 
 /// Opens a worktree in an editor on the server's machine, or says where another finds it.

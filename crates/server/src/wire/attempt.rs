@@ -79,7 +79,7 @@ impl From<AttemptView> for TaskAttempt {
             target_branch: attempt.target_branch,
             executor: attempt.profile.to_string(),
             worktree_deleted: attempt.worktree_deleted,
-            setup_completed_at: None,
+            setup_completed_at: attempt.setup_completed_at,
             input_tokens: attempt.usage.input_tokens,
             output_tokens: attempt.usage.output_tokens,
             cache_creation_tokens: attempt.usage.cache_creation_tokens,

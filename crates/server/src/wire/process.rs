@@ -91,6 +91,9 @@ impl From<RunState> for ExecutionProcessStatus {
 
 impl From<Run> for ExecutionProcess {
     fn from(run: Run) -> Self {
+        let next_action = run.next.map(|next| {
+            Box::new(ExecutorAction { typ: agent_action(next.prompt, None, next.profile), next_action: None })
+        });
         let script = |script, context| Action::Script { script, language: "Bash", context };
         let (run_reason, typ) = match run.kind {
             RunKind::Setup => (ExecutionProcessRunReason::SetupScript, script(run.prompt, "SetupScript")),
@@ -108,7 +111,7 @@ impl From<Run> for ExecutionProcess {
             task_attempt_id: run.task.map(|_| run.attempt),
             execution_run_id: run.task.is_none().then_some(run.attempt),
             run_reason,
-            executor_action: ExecutorAction { typ, next_action: None },
+            executor_action: ExecutorAction { typ, next_action },
             before_head_commit: run.before_head,
             after_head_commit: run.after_head,
             status: run.state.into(),

@@ -1,7 +1,7 @@
 //! A task on the wire, alone and with what its attempts say about it.
 
 use forge_engine::{NewTask, TaskChange, TaskView};
-use forge_model::{AttemptId, ProjectId, TaskId, TaskStatus, Time};
+use forge_model::{AttemptId, ProjectId, RunId, TaskId, TaskStatus, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub(crate) struct Task {
     description: Option<String>,
     status: TaskStatus,
     parent_task_attempt: Option<AttemptId>,
-    dev_server_id: Option<String>,
+    dev_server_id: Option<RunId>,
     created_at: Time,
     updated_at: Time,
 }
@@ -42,7 +42,7 @@ impl From<forge_model::Task> for Task {
             description: task.description,
             status: task.status,
             parent_task_attempt: task.parent,
-            dev_server_id: None,
+            dev_server_id: task.dev_server,
             created_at: task.created_at,
             updated_at: task.updated_at,
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use forge_engine::{AttemptView, Branch, Change, Changed, Delivered, FollowedUp, Started, TaskView};
 use forge_model::{
-    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, ProfileId, ProjectId, Run,
-    RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
+    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, ProfileId, ProjectId,
+    Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,7 @@ fn task() -> forge_model::Task {
         description: None,
         status: TaskStatus::InProgress,
         parent: None,
+        dev_server: None,
         created_at: AT,
         updated_at: AT,
     }
@@ -77,6 +78,7 @@ fn attempt_view() -> AttemptView {
             worktree: PathBuf::from("/data/worktrees/6a0c-fix-it"),
             worktree_deleted: false,
             in_place: false,
+            setup_completed_at: None,
             session: None,
             prompt: "Fix it".to_string(),
             usage: Usage::default(),
@@ -108,6 +110,7 @@ fn run() -> Run {
         exit_code: None,
         signal: None,
         reason: None,
+        next: None,
         dropped: false,
         started_at: AT,
         completed_at: None,
@@ -159,7 +162,7 @@ fn wire_attempt() -> Value {
         "status": "running", "state": "running", "reason": null, "project_id": ID,
         "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "PLAN"},
         "worktree_path": "/data/worktrees/6a0c-fix-it", "branch_name": "forge/6a0c-fix-it",
-        "open_asks": 0, "queued": 2, "task": wire_task(),
+        "open_asks": 0, "queued": 2, "queue_place": null, "task": wire_task(),
     })
 }
 
@@ -253,6 +256,13 @@ fn a_run_has_the_contracts_keys_whatever_it_is_for() {
             json!({"type": "ScriptRequest", "script": "Fix it", "language": "Bash", "context": context});
         assert_eq!(wire(ExecutionProcess::from(script)), process(action, reason, "running"));
     }
+    let next = Some(FirstTurn { prompt: "Fix it".to_string(), profile: run().profile });
+    let setup = Run { kind: RunKind::Setup, prompt: "npm ci".to_string(), next, ..run() };
+    let action =
+        json!({"type": "ScriptRequest", "script": "npm ci", "language": "Bash", "context": "SetupScript"});
+    let mut chain = process(action, "setupscript", "running");
+    chain["executor_action"]["next_action"] = first["executor_action"].clone();
+    assert_eq!(wire(ExecutionProcess::from(setup)), chain);
 
     let followed = FollowedUp { run: run(), delivered: Delivered::Queued };
     assert_eq!(wire(FollowUpProcess::from(followed)), with(first, json!({"delivered": "queued"})));

@@ -21,6 +21,9 @@ async fn the_settings_begin_with_the_defaults_and_nothing_is_written_for_that() 
         "workspace_dir": null, "last_app_version": env!("CARGO_PKG_VERSION"), "show_release_notes": false,
         "language": "BROWSER", "git_branch_prefix": "forge", "showcases": {"seen_features": []},
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
+        "scripts": {"setup_seconds": 1800, "cleanup_seconds": 1800},
+        "dev_ports": {"first": 20000, "last": 29999},
+        "snapshots": {"keep_days": 30, "keep_mb": 5000},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
         "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
     });

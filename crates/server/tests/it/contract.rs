@@ -51,6 +51,7 @@ type Things = BTreeMap<String, String>;
 /// Makes one of everything that a route may be asked about.
 fn things(world: &World, github: &PlayedGitHub) -> Things {
     let project = world.project();
+    world.put(&format!("/api/projects/{project}"), &json!({"dev_script": "exec sleep 3600"})).data();
     let pushed = remote(world, &project);
     let url = format!("{}/octocat/demo.git", github.url());
     git(&pushed, &["config", "remote.origin.pushurl", &git(&pushed, &["remote", "get-url", "origin"])]);

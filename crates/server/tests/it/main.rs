@@ -35,6 +35,7 @@ mod pull_requests;
 mod raw_logs;
 mod route_table;
 mod schema;
+mod scripts;
 mod tags;
 mod tasks;
 mod travel;
