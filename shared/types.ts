@@ -91,6 +91,22 @@ export type AttachPrResponse = {
   pr_url: string | null;
 };
 
+/** A snapshot of an attempt's files. */
+export type AttemptSnapshot = {
+  /** What differs from the snapshot before; null when it cannot be told any more. */
+  changes: ChangedFiles | null;
+  created_at: string;
+  /** The process at whose end it was taken. */
+  execution_process_id: string | null;
+  /** The commit that was checked out. */
+  head: string | null;
+  id: string;
+  /** What is not in it. */
+  left_out: Array<LeftOutFile>;
+  /** Why it was taken: `turn`, or what was about to happen. */
+  why: string;
+};
+
 /** Where an attempt stands. */
 export type AttemptState = "running" | "finished" | "failed" | "stopped" | "queued" | "waiting" | "limited";
 
@@ -121,6 +137,13 @@ export type ChangeQueued = {
 
 export type ChangeTargetBranch = {
   new_target_branch: string;
+};
+
+/** How many files differ. */
+export type ChangedFiles = {
+  added: number;
+  changed: number;
+  deleted: number;
 };
 
 export type ChangedTargetBranch = {
@@ -263,8 +286,11 @@ export type CreateExecutionRun = {
 };
 
 export type CreateFollowUpAttempt = {
+  force_when_dirty?: boolean | null;
   image_ids?: Array<string> | null;
+  perform_git_reset?: boolean | null;
   prompt: string;
+  retry_process_id?: string | null;
   variant?: string | null;
 };
 
@@ -505,6 +531,16 @@ export type FileChange = {
   unified_diff: string;
 };
 
+/** What going back changed. */
+export type FilesRestored = {
+  /** What was left as it is, because a snapshot does not hold it. */
+  left_alone: Array<LeftOutFile>;
+  removed: Array<string>;
+  /** The snapshot of the files as they were before: restore it to undo this. */
+  undo_snapshot_id: string;
+  written: Array<string>;
+};
+
 /** The run that took a follow-up, and how it took it. */
 export type FollowUpProcess = {
   after_head_commit: string | null;
@@ -587,6 +623,12 @@ export type ImageResponse = {
 export type Left = {
   path: string;
   task_attempt_id: string | null;
+  why: string;
+};
+
+/** A file that is not in a snapshot. */
+export type LeftOutFile = {
+  path: string;
   why: string;
 };
 
@@ -935,6 +977,47 @@ export type RebaseTaskAttempt = {
   skip_hooks?: boolean | null;
 };
 
+/** What was brought back. */
+export type RecoveredEntry = {
+  attempts: number;
+  id: string;
+  kind: string;
+  /** What is not as it was, in sentences. */
+  notes: Array<string>;
+  tasks: number;
+};
+
+/** Something that was removed and can be brought back. */
+export type RemovedEntry = {
+  /** Where the files of an attempt are: `trash` with ignored ones, `snapshot` without, or only on its `branch`. */
+  files: string | null;
+  id: string;
+  /** `project`, `task` or `attempt`. */
+  kind: string;
+  name: string;
+  project_id: string | null;
+  removed_at: string;
+  task_id: string | null;
+};
+
+export type ReplaceProcessRequest = {
+  executor_profile_id?: ExecutorProfileId | null;
+  force_when_dirty?: boolean | null;
+  perform_git_reset?: boolean | null;
+  process_id?: string | null;
+  prompt: string;
+  variant?: string | null;
+};
+
+/** What became of a turn that was replaced. */
+export type ReplaceProcessResult = {
+  deleted_count: number;
+  git_reset_applied: boolean;
+  git_reset_needed: boolean;
+  new_execution_id: string | null;
+  target_before_oid: string | null;
+};
+
 /** An approval's status inside the envelope and beside it: clients of either kind find it. */
 export type Responded = {
   data: ApprovalStatus;
@@ -951,6 +1034,11 @@ export type Responded = {
 } | {
   status: "timed_out";
 });
+
+export type RestoreFilesRequest = {
+  paths?: Array<string> | null;
+  snapshot_id: string;
+};
 
 export type Route = {
   method: string;
