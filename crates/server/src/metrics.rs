@@ -122,6 +122,10 @@ impl Metrics {
         line(&mut text, "forge_worktrees_ready", &[], vitals.ready_worktrees);
         family(&mut text, "forge_worktrees_handed_over_total", "counter", "Starts that got one that waited.");
         line(&mut text, "forge_worktrees_handed_over_total", &[], vitals.handed_over);
+        family(&mut text, "forge_diffs_computed_total", "counter", "Diffs of attempts that were computed.");
+        line(&mut text, "forge_diffs_computed_total", &[], vitals.diffs_computed);
+        family(&mut text, "forge_diff_watches", "gauge", "Directories that are watched for diffs.");
+        line(&mut text, "forge_diff_watches", &[], vitals.diff_watches);
         family(&mut text, "forge_streams_open", "gauge", "Open streams by kind and route.");
         for (key, open) in lock(&self.counts.streams).iter() {
             line(&mut text, "forge_streams_open", &[("kind", key.kind), ("route", &key.route)], open);

@@ -15,7 +15,6 @@ use crate::state::App;
 const UNSERVED: &[&str] = &[
     "GET /api/task-attempts/{attempt_id}/entries",
     "POST /api/task-attempts/{attempt_id}/run-agent-setup",
-    "GET /api/task-attempts/{attempt_id}/diff/ws",
     "GET /api/execution-processes/{run_id}/normalized-logs/ws",
 ];
 

@@ -34,6 +34,7 @@ export const operations = {
   deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
+  followDiff: {"method":"GET","path":"/api/task-attempts/{attempt_id}/diff/ws","gives":"socket"},
   followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
   followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
@@ -68,6 +69,7 @@ export const operations = {
   getTaskAttempt: {"method":"GET","path":"/api/task-attempts/{attempt_id}","gives":"data"},
   getTaskAttemptBranchStatus: {"method":"GET","path":"/api/task-attempts/{attempt_id}/branch-status","gives":"data"},
   getTaskAttemptChildren: {"method":"GET","path":"/api/task-attempts/{attempt_id}/children","gives":"data"},
+  getTaskAttemptDiff: {"method":"GET","path":"/api/task-attempts/{attempt_id}/diff","gives":"data"},
   getTaskImages: {"method":"GET","path":"/api/images/task/{task_id}","gives":"data"},
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
@@ -284,6 +286,11 @@ export abstract class Operations {
     return this.call(operations.docs, { options });
   }
 
+  /** Follows what an attempt has changed: everything, then what changes in it. */
+  followDiff(attemptId: string, query?: { stats_only?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.DiffMessage> {
+    return this.followSocket(operations.followDiff, { path: { attempt_id: attemptId }, query, options });
+  }
+
   /** Follows the drafts of a project's attempts: all of them, then what changes. */
   followDrafts(query: { project_id: string }, options?: FollowOptions): AsyncIterableIterator<T.MapOfDraftValue> {
     return this.followSocket(operations.followDrafts, { query, options });
@@ -452,6 +459,11 @@ export abstract class Operations {
   /** Returns the tasks that grew out of an attempt, and its own parent. */
   getTaskAttemptChildren(attemptId: string, options?: CallOptions): Promise<T.TaskRelationships> {
     return this.call(operations.getTaskAttemptChildren, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Returns what an attempt has changed since it left its target branch, as it is now. */
+  getTaskAttemptDiff(attemptId: string, query?: { stats_only?: boolean }, options?: CallOptions): Promise<T.TaskAttemptDiff> {
+    return this.call(operations.getTaskAttemptDiff, { path: { attempt_id: attemptId }, query, options });
   }
 
   /** Lists the images of a task, in the order they were added. */

@@ -184,6 +184,8 @@ export type CommitInfo = {
   subject: string;
 };
 
+export type ComparedWhat = "files" | "branch" | "landing";
+
 /** The person's settings; keys that this Forge does not know are kept. */
 export type Config = {
   analytics_enabled: boolean | null;
@@ -374,6 +376,45 @@ export type DeviceFlowStart = {
 };
 
 export type DevicePollStatus = "SLOW_DOWN" | "AUTHORIZATION_PENDING" | "SUCCESS";
+
+/** One file that differs. */
+export type Diff = {
+  /** Lines, when contents are omitted and can be counted. */
+  additions: number | null;
+  change: DiffChangeKind;
+  /** Contents are too long, too many, behind a filter, or were not asked for. */
+  contentOmitted: boolean;
+  deletions: number | null;
+  isBinary: boolean;
+  newContent: string | null;
+  newMode: string | null;
+  newPath: string | null;
+  /** None when there is none, it is binary, or it is omitted. */
+  oldContent: string | null;
+  /** As git writes it: `100644`, `100755`, `120000` for a link, `160000` for a repository inside. */
+  oldMode: string | null;
+  oldPath: string | null;
+};
+
+export type DiffChangeKind = "added" | "deleted" | "modified" | "renamed" | "permissionChange";
+
+/** A file as the streams tell it. */
+export type DiffEntry = {
+  content: Diff;
+  type: DiffTag;
+};
+
+/** What a message of this stream is. */
+export type DiffMessage = {
+  JsonPatch: Array<PatchOpDiffValue>;
+} | {
+  finished: boolean;
+};
+
+export type DiffTag = "DIFF";
+
+/** One file under its path, or all of them by path. */
+export type DiffValue = DiffEntry | Record<string, DiffEntry>;
 
 export type DirectoryEntry = {
   is_directory: boolean;
@@ -648,7 +689,7 @@ export type LiveMessage = {
 };
 
 /** What a topic tells. */
-export type LiveValue = Patch | Array<RawLogPiece>;
+export type LiveValue = Patch | Array<RawLogPiece> | Array<PatchOpDiffValue>;
 
 /** How a log says that nothing more comes. */
 export type LogEnd = {
@@ -825,6 +866,12 @@ export type OpenSession = {
 
 /** The operations of one batch of changes. */
 export type Patch = Array<PatchOpThing>;
+
+export type PatchOpDiffValue = {
+  op: string;
+  path: string;
+  value?: DiffValue | null;
+};
 
 export type PatchOpMapValueOfDraftValue = {
   op: string;
@@ -1158,6 +1205,14 @@ export type TaskAttempt = {
   updated_at: string;
   worktree_deleted: boolean;
   worktree_path: string | null;
+};
+
+/** Everything that an attempt has changed. */
+export type TaskAttemptDiff = {
+  /** The commit that was compared with; null means an empty tree. */
+  base_commit: string | null;
+  diffs: Array<Diff>;
+  of: ComparedWhat;
 };
 
 /** The tasks that an attempt is related to. */

@@ -197,6 +197,7 @@ pub(crate) const TOKEN: Name = line("token");
 pub(crate) const DRAFT_TYPE: Name = name("type", SHORT, Kind::OneOf(&["follow_up", "retry"]));
 pub(crate) const BASE: Name = name("base", SHORT, Kind::Text);
 pub(crate) const CONTAINER_REF: Name = name("ref", PATH, Kind::Line);
+pub(crate) const STATS_ONLY: Name = flag("stats_only");
 pub(crate) const SHOW_SOFT_DELETED: Name = flag("show_soft_deleted");
 pub(crate) const FROM: Name = name("from", SHORT, Kind::Position);
 pub(crate) const FOLLOW: Name = flag("follow");

@@ -5,6 +5,7 @@ mod approvals;
 mod attempts;
 mod config;
 mod containers;
+mod diffs;
 mod drafts;
 mod events;
 mod execution_runs;
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Api {
         .merge(attempts::api())
         .merge(pull_requests::api())
         .merge(landing::api())
+        .merge(diffs::api())
         .merge(drafts::api())
         .merge(travel::api())
         .merge(execution_runs::api())

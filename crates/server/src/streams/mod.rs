@@ -2,12 +2,14 @@
 //! its own stream and nothing else, and all of them end when the server closes.
 
 mod changes;
+mod diffs;
 mod events;
 mod live;
 mod raw_logs;
 pub(crate) mod socket;
 
 pub(crate) use changes::ChangesTail;
+pub(crate) use diffs::{DiffMessage, diffs};
 pub(crate) use events::{Position, events};
 pub(crate) use live::{LiveMessage, live};
 pub(crate) use raw_logs::{PlainLogMessage, RawLogMessage, plain_logs, raw_logs};

@@ -6,6 +6,7 @@ mod approval;
 mod attempt;
 mod branch;
 mod config;
+mod diff;
 mod directory;
 mod draft;
 mod editor;
@@ -33,6 +34,7 @@ pub(crate) use attempt::{
 };
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
+pub(crate) use diff::{DiffEntry, DiffValue, TaskAttemptDiff};
 pub(crate) use directory::{DirectoryEntry, DirectoryListResponse};
 pub(crate) use draft::{
     CHANGE_QUEUED, Draft, DraftResponse, QUEUE_DRAFT, QueuedFollowUp, SAVE_DRAFT, draft_change, draft_kind,

@@ -65,7 +65,7 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
     let doomed_project = world.repository("doomed");
     let body = json!({"name": "doomed", "git_repo_path": doomed_project, "use_existing_repo": true});
     let doomed_project = id(&world.post("/api/projects", &body).data());
-    let started = world.start(&project, "Done", "say hello");
+    let started = world.start(&project, "Done", "edit made.txt hello");
     let attempt = id(&started["attempt"]);
     world.wait_for(&attempt, "finished");
     let landable = id(&world.start(&project, "Lands", "edit landed.txt x")["attempt"]);

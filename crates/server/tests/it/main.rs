@@ -12,6 +12,7 @@ mod contract;
 mod defects;
 #[path = "../../../hosts/tests/it/described.rs"]
 mod described;
+mod diffs;
 mod drafts;
 mod events;
 mod execution_runs;

@@ -8,19 +8,20 @@ mod topic;
 use std::collections::HashMap;
 
 use axum::extract::ws::{Message, WebSocket};
-use forge_engine::{Engine, LogTail};
-use forge_model::{ProjectId, RunId};
+use forge_engine::{DiffStep, Engine, LogTail};
+use forge_model::{AttemptId, ProjectId, RunId};
 use futures_util::stream::{AbortHandle, BoxStream, SelectAll, abortable, once, unfold};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{SinkExt, Stream, StreamExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::ChangesTail;
+use super::diffs::operations;
 use super::raw_logs::{Piece, pieces};
 use super::socket::{CLOSING, PING, Sink, Source, part};
 use crate::closing::StreamGuard;
-use crate::wire::Patch;
+use crate::wire::{DiffValue, Patch, PatchOp};
 use topic::Topic;
 
 /// How many topics one socket may follow at once.
@@ -53,6 +54,7 @@ pub(crate) enum LiveMessage {
 pub(crate) enum LiveValue {
     Changes(Patch),
     Output(Vec<Piece>),
+    Diff(Vec<PatchOp<DiffValue>>),
 }
 
 /// What a client sends: one of the two.
@@ -139,6 +141,7 @@ impl Topics {
         let stream = match topic {
             Topic::Events(project) => events(name.clone(), engine, project, after),
             Topic::Log(run) => log(name.clone(), engine, run, after),
+            Topic::Diff { attempt, stats_only } => diff(name.clone(), engine, attempt, stats_only),
         };
         let (stream, handle) = abortable(stream);
         self.handles.insert(name, handle);
@@ -239,6 +242,54 @@ fn log(topic: String, engine: Engine, run: RunId, after: Option<i64>) -> BoxStre
 fn output(topic: &str, position: u64, value: Vec<Piece>, finished: bool) -> LiveMessage {
     let position = i64::try_from(position).unwrap_or(i64::MAX);
     LiveMessage::Value { topic: topic.to_string(), position, value: LiveValue::Output(value), finished }
+}
+
+/// Tells what an attempt has changed: first that nothing is known, then everything, then what changes. Where it stood
+/// before does not matter, because it is computed anew.
+fn diff(
+    topic: String,
+    engine: Engine,
+    attempt: AttemptId,
+    stats_only: bool,
+) -> BoxStream<'static, LiveMessage> {
+    let opened = async move { (engine.follow_diff(attempt, stats_only).await, topic) };
+    let told = once(opened).flat_map(|(opened, topic)| match opened {
+        Err(error) => futures_util::stream::iter([refused(Some(topic), error.to_string())]).boxed(),
+        Ok(view) => unfold(Some((view, topic, true)), |state| async move {
+            let (mut view, topic, is_first) = state?;
+            let (messages, is_last) = match view.next().await {
+                Ok(Some(step)) => {
+                    let is_last = step.is_last;
+                    (diff_messages(topic.clone(), step, is_first).boxed(), is_last)
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    let refused = refused(Some(topic.clone()), error.to_string());
+                    (futures_util::stream::iter([refused]).boxed(), true)
+                }
+            };
+            let next = (!is_last).then_some((view, topic, false));
+            Some((messages, next))
+        })
+        .flatten()
+        .boxed(),
+    });
+    told.boxed()
+}
+
+/// Makes messages of a step, one at a time; the first step begins with an empty document.
+fn diff_messages(topic: String, step: DiffStep, is_first: bool) -> impl Stream<Item = LiveMessage> {
+    let position = i64::try_from(step.generation).unwrap_or(i64::MAX);
+    let nothing = PatchOp::replace("/entries".to_string(), DiffValue::Whole(Default::default()));
+    let empty = is_first.then(|| (vec![nothing], false));
+    let end = step.is_last.then(|| (Vec::new(), true));
+    let lots = empty.into_iter().chain(operations(step).map(|lot| (lot, false))).chain(end);
+    futures_util::stream::iter(lots.map(move |(lot, finished)| LiveMessage::Value {
+        topic: topic.clone(),
+        position,
+        value: LiveValue::Diff(lot),
+        finished,
+    }))
 }
 
 /// Opens a log; with a position that it does not have, from the beginning, after the news of it.

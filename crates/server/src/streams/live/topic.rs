@@ -1,6 +1,6 @@
 //! What a live socket can be asked to follow, by name.
 
-use forge_model::{ProjectId, RunId};
+use forge_model::{AttemptId, ProjectId, RunId};
 
 /// Something to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub(super) enum Topic {
     Events(Option<ProjectId>),
     /// What a run prints.
     Log(RunId),
+    /// What an attempt has changed: with contents, or with counts only.
+    Diff { attempt: AttemptId, stats_only: bool },
 }
 
 impl Topic {
@@ -22,10 +24,16 @@ impl Topic {
             ("events", None) => Ok(Topic::Events(None)),
             ("events", Some(id)) => id.parse().map(|id| Topic::Events(Some(id))).map_err(|e| e.to_string()),
             ("log", Some(id)) => id.parse().map(Topic::Log).map_err(|e| e.to_string()),
-            ("entries" | "diff", Some(_)) => {
+            ("diff" | "diff-stats", Some(id)) => {
+                let diff = |attempt| Topic::Diff { attempt, stats_only: kind == "diff-stats" };
+                id.parse().map(diff).map_err(|e| e.to_string())
+            }
+            ("entries", Some(_)) => {
                 Err(format!("topics like `{kind}:` are not served by this version of Forge yet"))
             }
-            _ => Err("a topic is `events`, `events:<project id>` or `log:<run id>`".to_string()),
+            _ => Err("a topic is `events`, `events:<project id>`, `log:<run id>`, `diff:<attempt id>` or \
+                      `diff-stats:<attempt id>`"
+                .to_string()),
         }
     }
 }
@@ -40,6 +48,8 @@ mod tests {
         assert_eq!(Topic::read("events"), Ok(Topic::Events(None)));
         assert_eq!(Topic::read(&format!("events:{id}")), Ok(Topic::Events(Some(id.parse().unwrap()))));
         assert_eq!(Topic::read(&format!("log:{id}")), Ok(Topic::Log(id.parse().unwrap())));
+        let diff = Topic::Diff { attempt: id.parse().unwrap(), stats_only: true };
+        assert_eq!(Topic::read(&format!("diff-stats:{id}")), Ok(diff));
         for (topic, told) in [
             ("", "a topic is"),
             ("log", "a topic is"),
@@ -47,7 +57,7 @@ mod tests {
             ("log:x", "is not an id"),
             ("events:", "is not an id"),
             ("entries:x", "not served"),
-            ("diff:x", "not served"),
+            ("diff:x", "is not an id"),
         ] {
             let refused = Topic::read(topic).unwrap_err();
             assert!(refused.contains(told), "{topic}: {refused}");
