@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    answer, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status, stop, wait,
+    answer, diff, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status, stop, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -51,6 +51,7 @@ enum Command {
     Serve(serve::Args),
     Run(run::Args),
     Logs(logs::Args),
+    Diff(diff::Args),
     List(list::Args),
     Stop(stop::Args),
     FollowUp(follow_up::Args),
@@ -72,6 +73,7 @@ impl Cli {
             Command::Serve(args) => serve::run(globals, output, args),
             Command::Run(args) => run::run(globals, output, args),
             Command::Logs(args) => logs::run(globals, output, args),
+            Command::Diff(args) => diff::run(globals, output, args),
             Command::List(args) => list::run(globals, output, args),
             Command::Stop(args) => stop::run(globals, output, args),
             Command::FollowUp(args) => follow_up::run(globals, output, args),

@@ -31,6 +31,7 @@ mod serve;
 mod server_file;
 mod stop_server;
 mod token;
+mod unified;
 mod wire;
 
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! The verbs of the command line, one file each: what it takes and what it does.
 
 pub(crate) mod answer;
+pub(crate) mod diff;
 pub(crate) mod follow_up;
 pub(crate) mod gc;
 pub(crate) mod list;

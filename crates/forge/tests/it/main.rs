@@ -13,6 +13,8 @@ mod board;
 #[cfg(test)]
 mod cleaning;
 #[cfg(test)]
+mod diffs;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod limits;

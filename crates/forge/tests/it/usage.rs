@@ -10,6 +10,7 @@ fn the_help_of_every_command_is_as_written_down() {
         "serve",
         "run",
         "logs",
+        "diff",
         "list",
         "stop",
         "follow-up",
