@@ -2,6 +2,7 @@
 
 mod boot;
 mod crowd;
+mod diffs;
 mod history;
 mod latency;
 mod lists;
@@ -31,8 +32,8 @@ pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers
-    /// or lists
+    /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
+    /// lists or diffs
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -53,7 +54,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 11] = [
+const MEASURES: [(&str, Measure); 12] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -65,6 +66,7 @@ const MEASURES: [(&str, Measure); 11] = [
     ("survive", survive::measure),
     ("viewers", viewers::measure),
     ("lists", lists::measure),
+    ("diffs", diffs::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.
