@@ -18,6 +18,9 @@ pub struct BranchStatus {
     pub head: Option<String>,
     /// Newest first.
     pub merges: Vec<Merge>,
+    /// Commits that the branch has and its namesake at the remote has not, and the other way round, while a pull
+    /// request is open.
+    pub remote_counts: Option<(u64, u64)>,
 }
 
 /// What a commit is called, and what it says first.
@@ -43,6 +46,8 @@ impl Engine {
         self.settle_rebase(id).await?;
         let attempt = self.attempt(id).await?.attempt;
         let merges = self.merges(id).await?;
+        // What a remote is good for is not needed to land here, so its trouble hides nothing else.
+        let remote_counts = self.remote_counts(id).await.unwrap_or_default();
         let project = self.project(attempt.project).await?;
         let engine = self.clone();
         blocking(move || -> Result<_> {
@@ -58,7 +63,8 @@ impl Engine {
                 false => repo.worktree(&attempt.worktree).and_then(|worktree| worktree.standing()).ok(),
             };
             let head = standing.as_ref().and_then(|standing| standing.head.clone()).or(head);
-            Ok(BranchStatus { counts, target_branch: attempt.target_branch, standing, head, merges })
+            let target_branch = attempt.target_branch;
+            Ok(BranchStatus { counts, target_branch, standing, head, merges, remote_counts })
         })
         .await?
     }

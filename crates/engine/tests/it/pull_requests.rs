@@ -264,6 +264,8 @@ fn commits_that_somebody_pushed_to_the_branch_are_counted_after_a_poll() {
     let theirs = git(&place.bare, &who);
     git(&place.bare, &["update-ref", &format!("refs/heads/{branch}"), &theirs]);
     eventually("their commit is counted", || (counts() == Some((0, 1))).then_some(()));
+    let status = place.world.run(place.world.engine().branch_status(id)).unwrap();
+    assert_eq!((status.remote_counts, status.merges.len()), (Some((0, 1)), 1));
     assert_eq!(
         place.world.git(&["for-each-ref", "refs/remotes"]).lines().count(),
         1,

@@ -137,8 +137,8 @@ impl From<Status> for BranchStatus {
             uncommitted_count: standing.map(|standing| standing.uncommitted),
             untracked_count: standing.map(|standing| standing.untracked),
             target_branch_name: status.target_branch,
-            remote_commits_behind: None,
-            remote_commits_ahead: None,
+            remote_commits_behind: status.remote_counts.map(|(_, behind)| behind),
+            remote_commits_ahead: status.remote_counts.map(|(ahead, _)| ahead),
             merges: super::list(status.merges),
             is_rebase_in_progress: operation == Some(Operation::Rebase),
             conflict_op: operation.map(|operation| match operation {
