@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::background::blocking;
 use crate::once::forget_before;
 use crate::store::{calls, events, notices};
 use crate::{Engine, Result};
@@ -45,6 +46,8 @@ impl Engine {
         cleaned.await?;
         self.clean_images().await?;
         self.trash_temporary_files().await?;
+        let objects = self.objects();
+        blocking(move || objects.purge(SystemTime::now())).await?;
         self.drop_old_snapshots().await
     }
 }

@@ -16,7 +16,7 @@ use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
 use crate::store::{Error as StoreError, Tx, attempts, drafts, events, projects, runs};
-use crate::{Engine, Error, Result, chain};
+use crate::{Engine, Error, Result, chain, in_place};
 
 /// What to change of a draft; none keeps.
 #[derive(Debug, Clone, Default)]
@@ -295,6 +295,9 @@ fn plan(
         put(tx, &mut draft, op, project)?;
     }
     let at_rest = live.is_none() && !view.attempt.state.is_live() && !chain::is_starting(tx.conn(), id)?;
+    if at_rest && view.attempt.in_place && in_place::is_taken(tx.conn(), project, id)? {
+        return Ok(Err(in_place::taken()));
+    }
     if at_rest
         && !blank
         && let Some(intent) = chain::intend_next_within(tx, id, key.clone(), limits)?

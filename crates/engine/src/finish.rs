@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, attempts, inputs, snapshots};
-use crate::{Engine, Result, dev_server, moves};
+use crate::{Engine, Result, detect, dev_server, moves};
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ impl Engine {
         let Some(live) = found.filter(|live| live.run.state == RunState::Running) else { return Ok(()) };
         let happened = happened(&ending, &outcome, live.stop_requested);
         let Ok(state) = run_after(live.run.state, happened) else { return Ok(()) };
+        // Before the work is kept: a HEAD that was led astray is put back first.
+        let found = self.look_behind(run).await;
         let work = self.keep_work(run, state, &outcome).await?;
         let (exit_code, signal) = match &ending {
             Ending::Exited(exit) if !exit.stopped => (exit.code.map(i64::from), exit.signal.map(i64::from)),
@@ -64,6 +66,7 @@ impl Engine {
                 if let Some(taken) = &work.snapshot {
                     snapshots::insert(tx.conn(), attempt, Some(id), taken, "turn", tx.now())?;
                 }
+                detect::record(tx, attempt, &found)?;
                 let closed = if state == RunState::Killed { AskState::Cancelled } else { AskState::Expired };
                 for ask in asks::close_run(tx.conn(), id, closed, tx.now())? {
                     tx.changed(Noun::Ask, ask, Op::Change, project, Some(attempt));
@@ -89,6 +92,7 @@ impl Engine {
                 Ok(next)
             })
             .await?;
+        self.forget_before(run).await;
         self.inner.seam.pass("finish.recorded", "").await;
         tracing::info!(run.id = %id, "run {id} is {state}{}", reason.map_or(String::new(), |why| format!(": {why}")));
         if let Some(next) = next {

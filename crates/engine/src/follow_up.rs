@@ -15,7 +15,7 @@ use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
 use crate::store::{Error as StoreError, Tx, attempts, held, images, inputs, runs};
-use crate::{Engine, Error, Result, chain, launch, moves};
+use crate::{Engine, Error, Result, chain, in_place, launch, moves};
 
 /// What to tell an agent next.
 #[derive(Debug, Clone)]
@@ -68,6 +68,8 @@ pub struct FollowedUp {
 enum Plan {
     NoSuchAttempt,
     NoRun,
+    /// Another attempt works in the person's checkout.
+    InPlaceTaken,
     /// The run is being stopped: look again when it is over.
     Wait(RunId),
     Took {
@@ -106,9 +108,13 @@ impl Engine {
             self.check_images(&follow.images).await?;
             let attempt = self.attempt(id).await?.attempt;
             // A running agent may look as soon as it is told. Where there is no worktree, nothing will be told.
-            if attempt.worktree.is_dir() {
+            if attempt.worktree.is_dir() && !attempt.in_place {
                 self.put_images(None, &follow.images, &attempt.worktree).await?;
             }
+        }
+        let mut follow = follow;
+        if self.attempt(id).await?.attempt.in_place {
+            follow.prompt = self.at_home(&follow.prompt);
         }
         // Settings that make no sense stop no conversation.
         let limits = self.limits().await.unwrap_or_default();
@@ -122,6 +128,7 @@ impl Engine {
                 Plan::NoRun => {
                     return Err(Error::conflict(format!("attempt {id} has no run to follow up on")));
                 }
+                Plan::InPlaceTaken => return Err(in_place::taken()),
                 // Nothing follows by itself on a run that is stopped, so this is not put in its queue.
                 Plan::Wait(run) => self.until_over(run).await.map(drop)?,
                 Plan::Took { run, delivered } => {
@@ -210,11 +217,14 @@ impl Engine {
             let turn = intent.clone();
             *intent = self.inner.store.write(move |tx| chain::set_up_first(tx, &turn)).await?;
         }
-        let head =
-            blocking(move || -> Result<_> { Ok(engine.repo(&repository)?.worktree(&worktree)?.head()?) })
-                .await??;
+        let in_place = intent.in_place;
+        let head = blocking(move || -> Result<_> {
+            let repo = engine.repo(&repository)?;
+            Ok(if in_place { repo.head()? } else { Some(repo.worktree(&worktree)?.head()?) })
+        });
+        let head = head.await??;
         if let What::Run { before_head, .. } = &mut intent.what {
-            *before_head = Some(head);
+            *before_head = head;
         }
         self.make_process(intent).await
     }
@@ -239,6 +249,9 @@ fn plan(
     let live = chain::work_run(tx.conn(), id)?;
     let starting = chain::is_starting(tx.conn(), id)?;
     let project = view.attempt.project;
+    if live.is_none() && view.attempt.in_place && in_place::is_taken(tx.conn(), project, id)? {
+        return Ok(Plan::InPlaceTaken);
+    }
     let held = live.is_none()
         && !starting
         && !view.attempt.state.is_live()
@@ -246,7 +259,11 @@ fn plan(
     let (run, delivered) = match live {
         // What came first is told first: nothing overtakes what waits already.
         Some(live) if can_inject(&live, &follow.variant) && queue::next(tx.conn(), id)?.is_none() => {
-            let prompt = with_absolute_images(&follow.prompt, &view.attempt.worktree.to_string_lossy());
+            let prompt = match view.attempt.in_place {
+                // They were made absolute before.
+                true => follow.prompt.clone(),
+                false => with_absolute_images(&follow.prompt, &view.attempt.worktree.to_string_lossy()),
+            };
             let (variant, images) = (follow.variant.clone(), follow.images.clone());
             let input = Input::Turn { prompt, variant, images };
             inputs::add(tx.conn(), live.run.id, &input.write(), tx.now())?;

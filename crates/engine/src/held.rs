@@ -22,7 +22,7 @@ use crate::store::calls::Call;
 use crate::store::held::{self, Waiter};
 use crate::store::{Conn, Error as StoreError, Tx, attempts, images, starts, tasks};
 use crate::worktree::Failure;
-use crate::{Engine, Error, Result, moves};
+use crate::{Engine, Error, Result, moves, standing_agents};
 
 /// How soon it is looked again when nothing rang: an edit of the settings by hand and room on the disk ring no bell.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -111,6 +111,9 @@ pub(crate) fn hold_start(
         row.status = if intent.in_place { TaskStatus::Agent } else { row.status };
         tasks::insert(tx.conn(), &row)?;
         tx.changed(Noun::Task, task, Op::Add, project, None);
+        if intent.in_place {
+            standing_agents::add_chat(tx, intent.project, task)?;
+        }
     } else if let Some(task) = *task {
         tx.changed(Noun::Task, task, Op::Change, project, None);
     }
@@ -274,6 +277,14 @@ impl Engine {
 
     async fn make_held(&self, intent: &mut Intent, base_branch: String) -> Result<()> {
         self.check_agent(&intent.profile).await?;
+        if intent.in_place {
+            let stands = self.where_it_stands(&intent.repository).await?;
+            if let What::Attempt { base, branch, .. } = &mut intent.what {
+                branch.clone_from(&stands.branch);
+                *base = Some(stands);
+            }
+            return self.make_process(intent).await.map(drop);
+        }
         match self.make_worktree(intent, Some(base_branch)).await {
             Ok(()) => self.bring_and_make(intent).await.map(drop),
             Err(Failure::NameTaken) => {

@@ -16,7 +16,7 @@ use crate::once::{self, Key};
 use crate::store::calls::Call;
 use crate::store::queue::Waiting;
 use crate::store::{Conn, Error, Tx, attempts, held, images, ports, queue, runs, starts, tasks};
-use crate::{Delivered, dev_server, drafts, moves};
+use crate::{Delivered, dev_server, drafts, in_place, moves, standing_agents};
 
 /// What a start is about to make, as it is written down before anything is made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -115,6 +115,9 @@ impl Intent {
     /// an id are soon drawn twice, and whoever is taken back must not take another's worktree along.
     pub(crate) fn name_taken(&self, conn: &Conn) -> Result<bool, Error> {
         let What::Attempt { branch, .. } = &self.what else { return Ok(false) };
+        if self.in_place {
+            return in_place::is_taken(conn, self.project, self.attempt);
+        }
         let worktree = self.worktree.to_string_lossy();
         if attempts::name_taken(conn, self.project, branch, &worktree)? {
             return Ok(true);
@@ -154,7 +157,11 @@ impl Intent {
     /// The run that this start makes.
     pub(crate) fn run_row(&self) -> Run {
         let (task, before_head) = match &self.what {
-            What::Attempt { task, base, .. } => (*task, base.as_ref().map(|base| base.commit.clone())),
+            What::Attempt { task, base, .. } => {
+                // A checkout without commits has none to begin with.
+                let commit = base.as_ref().map(|base| base.commit.clone());
+                (*task, commit.filter(|commit| !commit.is_empty()))
+            }
             What::Run { task, before_head, .. } => (*task, before_head.clone()),
         };
         let (kind, prompt, resumed_session) = match &self.script {
@@ -196,9 +203,10 @@ impl Intent {
         let project = Some(self.project);
         let delivered = if self.then.is_some() { Delivered::Queued } else { Delivered::Started };
         match &self.what {
-            What::Attempt { held: true, base, .. } => {
+            What::Attempt { held: true, branch, base, .. } => {
                 let (target, commit) = base.as_ref().map_or(("", ""), |base| (&base.branch, &base.commit));
                 attempts::begin(tx.conn(), self.attempt, target, commit, self.at)?;
+                attempts::begin_on(tx.conn(), self.attempt, branch)?;
                 if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
                     return Err(Error::Other(format!("attempt {} waits no more", self.attempt)));
                 }
@@ -208,13 +216,19 @@ impl Intent {
                 if let (Some(task), Some(body)) = (task, new_task) {
                     let row = Task {
                         id: *task,
-                        status: task_after(TaskStatus::Todo, TaskHappened::RunStarted),
+                        status: match self.in_place {
+                            true => TaskStatus::Agent,
+                            false => task_after(TaskStatus::Todo, TaskHappened::RunStarted),
+                        },
                         created_at: self.at,
                         updated_at: self.at,
                         ..shown(body, self.project)
                     };
                     tasks::insert(tx.conn(), &row)?;
                     tx.changed(Noun::Task, *task, Op::Add, project, None);
+                    if self.in_place {
+                        standing_agents::add_chat(tx, self.project, *task)?;
+                    }
                 } else if let Some(task) = task
                     && let Some(view) = tasks::one(tx.conn(), *task)?
                 {

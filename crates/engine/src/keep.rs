@@ -42,6 +42,9 @@ impl Engine {
         let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
         let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
         let project = self.project(view.attempt.project).await?;
+        if view.attempt.in_place {
+            return self.keep_in_place(run, state, project.path).await;
+        }
         let engine = self.clone();
         let message = match kind {
             RunKind::Cleanup => format!("Cleanup after: {}", title(&view)),

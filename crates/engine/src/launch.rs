@@ -13,7 +13,7 @@ use crate::desk::Desk;
 use crate::error::whole;
 use crate::fold::Fold;
 use crate::store::attempts;
-use crate::{Engine, Error, Result, script};
+use crate::{Engine, Error, Result, guard, script};
 
 /// Finds the agent of a profile.
 pub(crate) fn agent(profile: &ProfileId) -> Result<&'static dyn Agent> {
@@ -57,7 +57,7 @@ impl Engine {
             RunKind::Agent => self.called(run, worktree, &shim).await?,
             _ => Called { argv: script::command(&run.prompt, run.reason.as_deref()), ..Called::default() },
         };
-        let mut env = self.surroundings(run, &called.set, &called.unset);
+        let mut env = self.surroundings(run, worktree, &called.set, &called.unset).await?;
         desk.lay_over(&mut env);
         let spec = Spec {
             argv: called.argv,
@@ -127,9 +127,14 @@ impl Engine {
         let made = self.inner.shim.get_or_try_init(|| async {
             let bin = self.inner.paths.bin();
             let launcher = Launcher { program: self.inner.forge.clone(), args: vec!["shim".to_string()] };
-            blocking(move || forge_process::install_launcher(&launcher, &bin)).await?.map_err(|error| {
-                Error::unavailable(format!("the forge binary could not be copied: {}", whole(&error)))
+            blocking(move || {
+                let copy = forge_process::install_launcher(&launcher, &bin).map_err(|error| {
+                    Error::unavailable(format!("the forge binary could not be copied: {}", whole(&error)))
+                })?;
+                guard::make_hooks(&copy)?;
+                Ok(copy)
             })
+            .await?
         });
         made.await.cloned()
     }

@@ -16,13 +16,16 @@ mod config;
 mod copied_files;
 mod delete_file;
 mod desk;
+mod detect;
 mod dev_server;
 mod diffs;
+mod disk;
 mod drafts;
 mod drive;
 mod editor;
 mod error;
 mod events;
+mod findings;
 mod finish;
 mod fold;
 mod follow_up;
@@ -30,6 +33,7 @@ mod gc;
 mod genie_files;
 mod github;
 mod github_token;
+mod guard;
 mod held;
 mod image_kind;
 mod images;
@@ -113,6 +117,7 @@ pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};
 pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffView, FileVersion};
+pub use disk::{AttemptUse, DiskUse, ProjectUse};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use editor::OpenEditor;
 pub use error::{Error, ErrorKind, Result};
@@ -122,8 +127,8 @@ pub use forge_git::{ChangeKind, Content, Counts, FileChange, Operation, Standing
 pub use forge_hosts::{Instance, Secret};
 pub use gc::{Cleaned, Left, Swept, What};
 pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
+pub use guard::GUARDED_HOOKS;
 pub use images::{LARGEST_IMAGE, NewImage};
-pub use in_place::refuse_in_place;
 pub use info::{Info, Machine};
 pub use land::Land;
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
@@ -177,6 +182,8 @@ struct Inner {
     git: forge_git::Git,
     /// The repositories that were opened, by the path of their project.
     repos: Mutex<HashMap<std::path::PathBuf, forge_git::Repo>>,
+    /// The paths of projects whose own filters the person trusts.
+    trusted: Mutex<std::collections::HashSet<std::path::PathBuf>>,
     watcher: forge_process::Watcher,
     /// The content-named copy of the binary that plays the shim, once it is there.
     shim: tokio::sync::OnceCell<std::path::PathBuf>,
@@ -195,6 +202,7 @@ struct Inner {
     /// Landings, by their repository.
     landings: turns::Turns,
     line: Arc<held::Line>,
+    disk: disk::LastLook,
     crowds: logs::Crowds,
     kept_tasks: kept_tasks::KeptTasks,
     /// Worktrees that were made ahead.

@@ -104,6 +104,7 @@ impl Engine {
                 store,
                 git,
                 repos: Default::default(),
+                trusted: Default::default(),
                 watcher,
                 shim: tokio::sync::OnceCell::new(),
                 forge: options.forge,
@@ -117,6 +118,7 @@ impl Engine {
                 calls: Default::default(),
                 line: Default::default(),
                 landings: Default::default(),
+                disk: Default::default(),
                 crowds: Default::default(),
                 kept_tasks: Default::default(),
                 pool: Default::default(),
@@ -130,6 +132,7 @@ impl Engine {
                 _lock: lock,
             }),
         };
+        engine.read_trust().await?;
         engine.reconcile().await?;
         let warm = engine.clone();
         // The copy is made ahead of the first start; a failure is told to whoever starts something.

@@ -24,6 +24,7 @@ pub struct NewProject {
     pub copy_files: Option<String>,
     pub commit_prompt: Option<String>,
     pub default_base_branch: Option<String>,
+    pub trust_filters: bool,
 }
 
 /// What to change of a project: none keeps, some none clears.
@@ -37,6 +38,7 @@ pub struct ProjectChange {
     pub copy_files: Option<Option<String>>,
     pub commit_prompt: Option<Option<String>>,
     pub default_base_branch: Option<Option<String>>,
+    pub trust_filters: Option<bool>,
 }
 
 /// A branch of a project's repository.
@@ -82,6 +84,7 @@ impl Engine {
                 copy_files: new.copy_files,
                 commit_prompt: new.commit_prompt,
                 default_base_branch: new.default_base_branch,
+                trust_filters: new.trust_filters,
                 created_at: now,
                 updated_at: now,
             };
@@ -92,6 +95,7 @@ impl Engine {
                 Ok(())
             });
             written.await.map_err(path_taken)?;
+            engine.read_trust().await?;
             Ok(project)
         })
         .await
@@ -125,12 +129,14 @@ impl Engine {
             project.copy_files = change.copy_files.unwrap_or(project.copy_files);
             project.commit_prompt = change.commit_prompt.unwrap_or(project.commit_prompt);
             project.default_base_branch = change.default_base_branch.unwrap_or(project.default_base_branch);
+            project.trust_filters = change.trust_filters.unwrap_or(project.trust_filters);
             project.updated_at = tx.now();
             projects::update(tx.conn(), &project)?;
             tx.changed(Noun::Project, id, Op::Change, Some(id), None);
             Ok(Some(project))
         });
         let project = written.await.map_err(path_taken)?;
+        self.read_trust().await?;
         project.ok_or_else(|| Error::not_found(format!("there is no project {id}")))
     }
 
@@ -196,11 +202,23 @@ impl Engine {
         if let Some(repo) =
             known.get(path).filter(|repo| repo.common_dir().is_dir() && path.join(".git").exists())
         {
-            return Ok(repo.clone());
+            return Ok(repo.clone().trusting_filters(self.trusts_filters(path)));
         }
         let repo = self.inner.git.open(path)?;
         known.insert(path.to_path_buf(), repo.clone());
-        Ok(repo)
+        Ok(repo.trusting_filters(self.trusts_filters(path)))
+    }
+
+    /// Remembers in which repositories the person trusts the filters: whoever opens one asks no database.
+    pub(crate) async fn read_trust(&self) -> Result<()> {
+        let known = self.inner.store.read(projects::all).await?;
+        let trusted = known.into_iter().filter(|project| project.trust_filters).map(|project| project.path);
+        *self.inner.trusted.lock().unwrap_or_else(PoisonError::into_inner) = trusted.collect();
+        Ok(())
+    }
+
+    fn trusts_filters(&self, path: &Path) -> bool {
+        self.inner.trusted.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use forge_git::{Limits, SnapshotRequest, Tally, Worktree};
+use forge_git::{Limits, Repo, Snapshot, SnapshotRequest, Tally, Worktree};
 use forge_model::{AttemptId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -77,7 +77,8 @@ impl Engine {
     /// Snapshots the files of an attempt, and returns the record of it.
     pub(crate) async fn keep_snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<Kept>> {
         let AttemptView { attempt, .. } = self.attempt(id).await?;
-        if !attempt.worktree.exists() {
+        // Nothing of ours is destructive to a person's own checkout.
+        if attempt.in_place || !attempt.worktree.exists() {
             return Ok(None);
         }
         let project = self.project(attempt.project).await?;
@@ -101,16 +102,35 @@ impl Engine {
         attempt: AttemptId,
         message: &str,
     ) -> forge_git::Result<Taken> {
-        let snapshot = worktree.snapshot(&SnapshotRequest {
+        let snapshot = worktree.snapshot(&self.request(attempt, message))?;
+        Ok(written(snapshot, worktree.head().ok()))
+    }
+
+    /// Takes a snapshot of the person's own checkout, as [`Engine::take_snapshot`] does of a worktree. Blocks.
+    pub(crate) fn take_snapshot_in_place(
+        &self,
+        repo: &Repo,
+        attempt: AttemptId,
+        message: &str,
+    ) -> forge_git::Result<Taken> {
+        let snapshot = repo.snapshot(&self.request(attempt, message))?;
+        Ok(written(snapshot, repo.head()?))
+    }
+
+    fn request(&self, attempt: AttemptId, message: &str) -> SnapshotRequest {
+        SnapshotRequest {
             reference: reference(attempt),
             message: message.to_string(),
             limits: Limits::default(),
             private: Some(self.inner.paths.private(attempt)),
-        })?;
-        let left_out = LeftOut::list(&snapshot.left_out);
-        let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
-        Ok(Taken { oid: snapshot.oid, head: worktree.head().ok(), left_out })
+        }
     }
+}
+
+fn written(snapshot: Snapshot, head: Option<String>) -> Taken {
+    let left_out = LeftOut::list(&snapshot.left_out);
+    let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
+    Taken { oid: snapshot.oid, head, left_out }
 }
 
 /// A file that is not in a snapshot, as it is written down.

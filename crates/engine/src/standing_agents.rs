@@ -2,7 +2,7 @@
 
 use forge_model::{Noun, Op, ProjectId, StandingAgent, StandingAgentId, Task, TaskId, TaskStatus};
 
-use crate::store::{projects, standing_agents, tasks};
+use crate::store::{Error as StoreError, Tx, projects, standing_agents, tasks};
 use crate::{Engine, Error, Result};
 
 /// The title of every standing agent's task; older clients look for it.
@@ -16,6 +16,13 @@ enum Added {
     Made(StandingAgent),
     NoProject,
     Taken,
+}
+
+/// Writes down that a task is a conversation in the person's checkout, in the transaction that makes the task.
+pub(crate) fn add_chat(tx: &Tx<'_>, project: ProjectId, task: TaskId) -> std::result::Result<(), StoreError> {
+    let (id, kind, at) = (StandingAgentId::random(), CHAT.to_string(), tx.now());
+    let agent = StandingAgent { id, project, kind, task, created_at: at, updated_at: at };
+    standing_agents::insert(tx.conn(), &agent)
 }
 
 impl Engine {

@@ -72,7 +72,9 @@ pub struct StartedLoose {
 }
 
 /// What became of writing a start down.
-enum Intended {
+#[derive(Debug)]
+pub(crate) enum Intended {
+    /// Another has it: the name of the branch, or the person's checkout.
     NameTaken,
     Held,
     Written,
@@ -80,15 +82,15 @@ enum Intended {
 
 /// Everything a start needs to know once its task and project are known.
 #[derive(Debug)]
-struct Wanted {
-    project: Project,
-    task: Option<TaskId>,
-    new_task: Option<TaskBody>,
+pub(crate) struct Wanted {
+    pub(crate) project: Project,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) new_task: Option<TaskBody>,
     title: String,
-    prompt: String,
-    profile: ProfileId,
+    pub(crate) prompt: String,
+    pub(crate) profile: ProfileId,
     base_branch: Option<String>,
-    images: Vec<ImageId>,
+    pub(crate) images: Vec<ImageId>,
 }
 
 impl Engine {
@@ -196,9 +198,7 @@ impl Engine {
         key: Option<Key>,
     ) -> Result<(AttemptId, RunId)> {
         if !use_worktree {
-            return Err(Error::invalid(
-                "`use_worktree` must be true: this Forge runs agents in worktrees of their own only",
-            ));
+            return self.start_in_place(wanted, key).await;
         }
         self.check_agent(&wanted.profile).await?;
         self.check_room(&self.inner.paths.worktrees).await?;
@@ -264,7 +264,12 @@ impl Engine {
     }
 
     /// Writes down what will be made, or that it has to wait.
-    async fn intend(&self, intent: &Intent, limits: Limits, base: Option<Base>) -> Result<Intended> {
+    pub(crate) async fn intend(
+        &self,
+        intent: &Intent,
+        limits: Limits,
+        base: Option<Base>,
+    ) -> Result<Intended> {
         let (intent, range) = (intent.clone(), self.port_range().await);
         let written = self.inner.store.write(move |tx| {
             if intent.name_taken(tx.conn())? {
@@ -322,11 +327,25 @@ impl Engine {
 
     /// Starts the process of an intent and makes the start visible.
     pub(crate) async fn make_process(&self, intent: &Intent) -> Result<Run> {
-        self.bring_images(intent).await?;
+        let told;
+        let intent = match intent.in_place {
+            true => {
+                told = self.with_images_at_home(intent);
+                &told
+            }
+            false => {
+                self.bring_images(intent).await?;
+                intent
+            }
+        };
         let run = intent.run_row();
         let desk = self.desk(intent).await?;
+        if !intent.in_place {
+            self.look_before(&run, &intent.repository, &intent.worktree, intent.project).await;
+        }
         let spawned = self.launch(&run, &intent.worktree, &desk).await?;
         self.inner.seam.pass("start.spawned", "").await;
+        self.list_checkout_later(&run);
         self.record(intent, Some(spawned)).await
     }
 
@@ -374,7 +393,10 @@ impl Engine {
             forge_process::abandon(&marker, &dir).map(|()| may_have_run)
         });
         let may_have_run = abandoned.await?.map_err(|error| Error::internal(whole(&error)))?;
-        if let What::Attempt { branch, base: Some(base), .. } = &intent.what {
+        // A person's own checkout is not ours to take back.
+        if !intent.in_place
+            && let What::Attempt { branch, base: Some(base), .. } = &intent.what
+        {
             let (engine, worktree) = (self.clone(), intent.worktree.clone());
             let (repository, root) = (intent.repository.clone(), self.inner.paths.worktrees.clone());
             let (trash, branch, commit) = (self.inner.paths.trash(), branch.clone(), base.commit.clone());

@@ -1,8 +1,10 @@
 //! The environment of a run: what it inherits from the person, and what Forge tells it.
 
+use std::path::Path;
+
 use forge_model::Run;
 
-use crate::Engine;
+use crate::{Engine, Result};
 
 /// Variables of the server that mean something else to an agent: the address of what it serves would be ours.
 const OF_THE_SERVER: &[&str] = &["HOST", "PORT", "BACKEND_PORT"];
@@ -12,13 +14,15 @@ const OF_THE_SERVER: &[&str] = &["HOST", "PORT", "BACKEND_PORT"];
 const INHERITED: &[&str] = &["FORGE_HOME", "FORGE_WITNESS"];
 
 impl Engine {
-    /// Composes the environment of a run from the person's, what its agent wants set and unset, and our own.
-    pub(crate) fn surroundings(
+    /// Composes the environment of a run from the person's, what its agent wants set and unset, and our own; its
+    /// git is guarded.
+    pub(crate) async fn surroundings(
         &self,
         run: &Run,
+        worktree: &Path,
         set: &[(String, String)],
         unset: &[String],
-    ) -> Vec<(String, String)> {
+    ) -> Result<Vec<(String, String)>> {
         let mut env: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| is_inherited(name) && !unset.contains(name))
@@ -29,7 +33,11 @@ impl Engine {
         }
         env.push(("FORGE_ATTEMPT".to_string(), run.attempt.to_string()));
         env.extend(self.inner.agents.of(run.attempt));
-        env
+        for (name, value) in self.belt(run, worktree, &env).await? {
+            env.retain(|(known, _)| *known != name);
+            env.push((name, value));
+        }
+        Ok(env)
     }
 }
 

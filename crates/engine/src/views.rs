@@ -33,6 +33,8 @@ pub struct AttemptView {
     pub place: Option<i64>,
     /// A rebase of it waits for somebody to resolve its conflicts.
     pub is_conflicted: bool,
+    /// Open findings: what changed outside its worktree during its runs.
+    pub findings: i64,
 }
 
 /// An attempt among the tasks it is related to.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    answer, diff, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status, stop, wait,
+    answer, diff, disk, findings, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status,
+    stop, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -57,7 +58,9 @@ enum Command {
     FollowUp(follow_up::Args),
     Answer(answer::Args),
     Wait(wait::Args),
+    Findings(findings::Args),
     Status(status::Args),
+    Disk(disk::Args),
     Gc(gc::Args),
     Snapshots(snapshots::Args),
     Restore(restore::Args),
@@ -79,7 +82,9 @@ impl Cli {
             Command::FollowUp(args) => follow_up::run(globals, output, args),
             Command::Answer(args) => answer::run(globals, output, args),
             Command::Wait(args) => wait::run(globals, output, args),
+            Command::Findings(args) => findings::run(globals, output, args),
             Command::Status(args) => status::run(globals, output, args),
+            Command::Disk(args) => disk::run(globals, output, args),
             Command::Gc(args) => gc::run(globals, output, args),
             Command::Snapshots(args) => snapshots::run(globals, output, args),
             Command::Restore(args) => restore::run(globals, output, args),

@@ -1,7 +1,7 @@
-//! The forge binary: server, command line, and the two processes that run beside an agent.
+//! The forge binary: server, command line, and the three processes that run beside an agent.
 //!
-//! The shim and the scripted agent are told apart before anything else happens: they must cost nothing but
-//! themselves, and no option of the command line may change them.
+//! The hooks of an agent's git, the shim and the scripted agent are told apart before anything else happens: they
+//! must cost nothing but themselves, and no option of the command line may change them.
 
 #[cfg(windows)]
 compile_error!("Forge does not run on Windows itself; build and run it inside WSL");
@@ -17,6 +17,7 @@ mod environment;
 mod event_stream;
 mod exit;
 mod follow;
+mod guard;
 mod home;
 mod ids;
 mod log_stream;
@@ -40,7 +41,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
+    let mut args = std::env::args_os();
+    if let Some(hook) = guard::hook(args.next()) {
+        return guard::main(&hook, args);
+    }
     match args.next() {
         Some(word) if word == "shim" => return forge_process::shim_main(args),
         Some(word) if word == "scripted" => return scripted::main(args),

@@ -18,6 +18,8 @@ pub(crate) struct Checkout {
     pub(crate) git_dir: PathBuf,
     pub(crate) common_dir: PathBuf,
     pub(crate) object_format: ObjectFormat,
+    /// The person trusts the filters that the repository's own config defines.
+    pub(crate) trusts_filters: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

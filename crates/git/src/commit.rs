@@ -141,9 +141,7 @@ fn stage(checkout: &Checkout, drivers: &Drivers, changes: &Changes) -> Result<()
             paths.push(nested.clone());
         }
     }
-    if let Some((path, driver)) = drivers.among(checkout, &paths)?.into_iter().next() {
-        return Err(Error::LocalFilter { driver, path });
-    }
+    drivers.refuse_among(checkout, &paths)?;
     if paths.is_empty() {
         return Ok(());
     }

@@ -21,6 +21,8 @@ pub(crate) struct Drivers {
     pub(crate) overrides: Vec<(String, OsString)>,
     /// Filters that only the repository's config defines.
     pub(crate) local_filters: Vec<String>,
+    /// They run all the same: the person trusts them.
+    trusted: bool,
 }
 
 impl Drivers {
@@ -37,12 +39,18 @@ impl Drivers {
         let call = checkout.refs("config").args(["--includes", "--null", "--show-scope"]);
         let answer = call.args(["--get-regexp", r"^(filter|merge|gpg)\."]).ask();
         let act = || format!("read the config of {}", checkout.top.display());
-        Ok(answer.map_err(|failure| failure.during(act()))?.map(|answer| read(&answer)).unwrap_or_default())
+        let answer = answer.map_err(|failure| failure.during(act()))?;
+        let mut drivers = answer.map(|answer| read(&answer)).unwrap_or_default();
+        if checkout.trusts_filters {
+            drivers.overrides.retain(|(key, _)| split(key).0 != "filter");
+            drivers.trusted = true;
+        }
+        Ok(drivers)
     }
 
     /// Refuses when a file of a commit needs a filter that only the repository's config defines.
     pub(crate) fn refuse_in_commit(&self, checkout: &Checkout, commit: &str) -> Result<()> {
-        if self.local_filters.is_empty() {
+        if self.local_filters.is_empty() || self.trusted {
             return Ok(());
         }
         let list = checkout.refs("ls-tree").args(["-r", "-z", "--name-only", "--full-tree", commit]).run();
@@ -51,7 +59,17 @@ impl Drivers {
         needing.into_iter().next().map_or(Ok(()), |(path, driver)| Err(Error::LocalFilter { driver, path }))
     }
 
-    /// Finds which of these paths need a filter that only the repository's config defines.
+    /// Refuses when one of these paths needs a filter that only the repository's config defines.
+    pub(crate) fn refuse_among(&self, checkout: &Checkout, paths: &[PathBuf]) -> Result<()> {
+        if self.trusted {
+            return Ok(());
+        }
+        let needing = self.among(checkout, paths)?;
+        needing.into_iter().next().map_or(Ok(()), |(path, driver)| Err(Error::LocalFilter { driver, path }))
+    }
+
+    /// Finds which of these paths need a filter that only the repository's config defines, trusted or not: what such
+    /// a filter hides must not be kept in the open.
     pub(crate) fn among(&self, checkout: &Checkout, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
         if self.local_filters.is_empty() || paths.is_empty() {
             return Ok(Vec::new());

@@ -79,7 +79,8 @@ pub enum Error {
     NotOurWorktree { path: PathBuf, why: String },
     #[error(
         "{path} needs the filter {driver}, which only the repository's own config defines; \
-         define filter.{driver} in your global git config to allow it"
+         look at it, and then trust this project's filters (`trust_filters`), or define filter.{driver} in your \
+         global git config"
     )]
     LocalFilter { driver: String, path: PathBuf },
     #[error("{} has an unresolved conflict, with {} paths in all", paths.first().map(|path| path.display().to_string()).unwrap_or_default(), paths.len())]

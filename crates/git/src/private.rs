@@ -15,6 +15,7 @@ use crate::changes::Changes;
 use crate::checkout::{Checkout, ObjectFormat, read_path};
 use crate::drivers::joined;
 use crate::error::{Error, Failure, Result, io_error};
+use crate::files::{Staged, read_staged};
 use crate::scratch::Scratch;
 
 /// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command. The last
@@ -44,8 +45,13 @@ pub(crate) struct Indexed {
 
 impl<'a> Private<'a> {
     pub(crate) fn make(checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
+        Private::make_in(&checkout.git_dir, checkout, head)
+    }
+
+    /// Makes it in a directory of the caller's, for a checkout in which nothing is to be written.
+    pub(crate) fn make_in(parent: &Path, checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
         let head = head.map_or(UNBORN.into(), |oid| format!("{oid}\n"));
-        let scratch = make_git_dir(&checkout.git_dir, checkout.object_format, &head)?;
+        let scratch = make_git_dir(parent, checkout.object_format, &head)?;
         let exclude = checkout.common_dir.join("info/exclude");
         match fs::read(&exclude) {
             Ok(patterns) => drop(scratch.write("info/exclude", patterns)?),
@@ -62,6 +68,14 @@ impl<'a> Private<'a> {
     /// Finds what differs from the index, nested repositories apart.
     pub(crate) fn changes(&self) -> Result<Changes> {
         Changes::ask(self.call("status"), "--untracked-files=all").map_err(|failure| self.reading(failure))
+    }
+
+    /// Lists what the index says, submodules apart.
+    pub(crate) fn staged(&self) -> Result<Vec<(PathBuf, Staged)>> {
+        let answer = self.call("ls-files").args(["--stage", "-z"]).run();
+        let mut staged = read_staged(&answer.map_err(|failure| self.reading(failure))?);
+        staged.retain(|(_, staged)| staged.mode != 0o160_000);
+        Ok(staged)
     }
 
     /// Finds what is special in the index, and brings back into sight what flags in it hide from `changes`.

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::checkout::Worktree;
 use crate::commit::missing_identity;
 use crate::drivers::{Drivers, joined};
-use crate::error::{Error, Failure, Result};
+use crate::error::{Failure, Result};
 use crate::forward::refusal;
 use crate::standing::Operation;
 
@@ -105,9 +105,7 @@ impl Worktree {
         };
         let (resolved, open): (Vec<_>, Vec<_>) =
             conflicted.into_iter().partition(|path| is_touched(path) && !has_marks(&self.path().join(path)));
-        if let Some((path, driver)) = drivers.among(&self.checkout, &resolved)?.into_iter().next() {
-            return Err(Error::LocalFilter { driver, path });
-        }
+        drivers.refuse_among(&self.checkout, &resolved)?;
         if !resolved.is_empty() {
             let call = self.files("update-index", &drivers).args(["--add", "--remove", "-z", "--stdin"]);
             call.input(joined(&resolved)).run().map_err(|failure| failure.during(act()))?;

@@ -65,7 +65,9 @@ impl Git {
         }
         let object_format = if format == b"sha256" { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
         let (git_dir, common_dir) = (resolve(git_dir)?, resolve(common_dir)?);
-        Ok(Repo { checkout: Checkout { git: self.clone(), top, git_dir, common_dir, object_format } })
+        let trusts_filters = false;
+        let git = self.clone();
+        Ok(Repo { checkout: Checkout { git, top, git_dir, common_dir, object_format, trusts_filters } })
     }
 }
 
@@ -78,6 +80,13 @@ impl Repo {
     /// Returns the git directory that all checkouts of the repository share.
     pub fn common_dir(&self) -> &Path {
         &self.checkout.common_dir
+    }
+
+    /// Lets the filters of the repository's own config run, or not, for everything that is opened from here: the
+    /// person has looked at them. Merge drivers, hooks in the config and the like stay off.
+    pub fn trusting_filters(mut self, trusts_filters: bool) -> Repo {
+        self.checkout.trusts_filters = trusts_filters;
+        self
     }
 
     /// Tells whether there is anything to start from.

@@ -91,6 +91,8 @@ ids! {
     RunId
     /// Names an ask.
     AskId
+    /// Names a finding.
+    FindingId
     /// Names a standing agent.
     StandingAgentId
     /// Names a notice.

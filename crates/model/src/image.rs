@@ -35,6 +35,11 @@ impl Image {
 ///
 /// Only the pictures of Markdown count, `![alt](.forge-images/x.png)`; what else is said about the directory stays.
 pub fn with_absolute_images(prompt: &str, worktree: &str) -> String {
+    with_images_in(prompt, &format!("{}/{DIRECTORY}", worktree.trim_end_matches('/')))
+}
+
+/// Makes the paths of pictures in a prompt lead to a directory, as [`with_absolute_images`].
+pub fn with_images_in(prompt: &str, directory: &str) -> String {
     let target = format!("]({DIRECTORY}/");
     let mut out = String::with_capacity(prompt.len());
     let mut rest = prompt;
@@ -43,7 +48,7 @@ pub fn with_absolute_images(prompt: &str, worktree: &str) -> String {
         let line = before.rsplit('\n').next().unwrap_or_default();
         out.push_str(before);
         if line.contains("![") {
-            out.push_str(&format!("]({}/{DIRECTORY}/", worktree.trim_end_matches('/')));
+            out.push_str(&format!("]({directory}/"));
         } else {
             out.push_str(&target);
         }

@@ -7,6 +7,7 @@ mod attempt;
 mod draft;
 pub mod entry;
 mod event;
+mod finding;
 mod id;
 mod image;
 mod merge;
@@ -27,11 +28,12 @@ pub use attempt::{Attempt, Usage};
 pub use draft::{Draft, DraftKind};
 pub use entry::Entry;
 pub use event::{Event, Noun, Op};
+pub use finding::{Finding, FindingKind, FindingState, Side};
 pub use id::{
-    AskId, AttemptId, DraftId, IdError, ImageId, MergeId, NoticeId, ProjectId, RunId, StandingAgentId, TagId,
-    TaskId, TemplateId,
+    AskId, AttemptId, DraftId, FindingId, IdError, ImageId, MergeId, NoticeId, ProjectId, RunId,
+    StandingAgentId, TagId, TaskId, TemplateId,
 };
-pub use image::{Image, with_absolute_images};
+pub use image::{Image, with_absolute_images, with_images_in};
 pub use merge::{Merge, MergeKind, PullRequest, PullRequestStatus};
 pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};

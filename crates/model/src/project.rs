@@ -18,6 +18,8 @@ pub struct Project {
     pub copy_files: Option<String>,
     pub commit_prompt: Option<String>,
     pub default_base_branch: Option<String>,
+    /// The person has looked at the filters that the repository's own config defines, and lets them run.
+    pub trust_filters: bool,
     pub created_at: Time,
     pub updated_at: Time,
 }

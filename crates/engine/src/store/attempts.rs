@@ -26,7 +26,8 @@ macro_rules! view {
                     where h.attempt_id = a.id
                     and not exists (select 1 from starts s where s.attempt_id = h.attempt_id)
                     and not exists (select 1 from starts s where s.attempt_id = p.attempt_id)),
-                exists (select 1 from acts o where o.attempt_id = a.id and o.kind = 'rebase.open')
+                exists (select 1 from acts o where o.attempt_id = a.id and o.kind = 'rebase.open'),
+                (select count(*) from findings f where f.attempt_id = a.id and f.state = 'seen')
              from attempts a ",
             $tail
         )
@@ -36,7 +37,7 @@ macro_rules! view {
 statements! {
     ALL = view!("where a.task_id is not null order by a.created_at desc, a.id");
     LOOSE = view!("where a.task_id is null order by a.created_at desc, a.id");
-    AT = view!("where a.worktree = $1");
+    AT = view!("where a.worktree = $1 order by a.created_at desc, a.id limit 1");
     IN_SESSION = view!("where a.session = $1 and exists (select 1 from runs r where r.attempt_id = a.id
         and r.kind = 'agent' and r.state = 'running') order by a.created_at desc, a.id limit 1");
     OF_TASK = view!("where a.task_id = $1 order by a.created_at desc, a.id");
@@ -51,8 +52,13 @@ statements! {
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
     BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
-    NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1";
+    NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1 and in_place = 0";
     SET_TARGET = "update attempts set target_branch = $2, updated_at = $3 where id = $1";
+    BEGIN_ON = "update attempts set branch = $2 where id = $1";
+    IN_PLACE = "select exists (select 1 from attempts a where a.project_id = $1 and a.in_place = 1 and a.id <> $2
+        and (a.state in ('queued', 'running', 'waiting', 'limited')
+            or exists (select 1 from starts s where s.attempt_id = a.id)
+            or exists (select 1 from queued_starts q where q.attempt_id = a.id)))";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
     SET_SETUP = "update attempts set setup_completed_at = $2 where id = $1";
@@ -177,6 +183,16 @@ pub(crate) fn begin(conn: &Conn, id: AttemptId, target: &str, commit: &str, now:
     conn.execute(BEGIN, args![id, target, commit, now]).map(drop)
 }
 
+/// Writes down which branch the person's checkout is on.
+pub(crate) fn begin_on(conn: &Conn, id: AttemptId, branch: &str) -> Result<(), Error> {
+    conn.execute(BEGIN_ON, args![id, branch]).map(drop)
+}
+
+/// Says whether another attempt of a project works in the person's checkout, or waits to.
+pub(crate) fn other_in_place(conn: &Conn, project: ProjectId, but: AttemptId) -> Result<bool, Error> {
+    conn.query(IN_PLACE, args![project, but])?[0].flag(0)
+}
+
 /// Writes down that an attempt which was held back never got its worktree.
 pub(crate) fn never_made(conn: &Conn, id: AttemptId) -> Result<(), Error> {
     conn.execute(NEVER_MADE, args![id]).map(drop)
@@ -245,6 +261,7 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         is_merged: row.flag(26)?,
         place: Some(row.int(27)?).filter(|place| *place > 0),
         is_conflicted: row.flag(28)?,
+        findings: row.int(29)?,
     })
 }
 

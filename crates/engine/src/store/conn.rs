@@ -328,6 +328,9 @@ value_from_display!(
     forge_model::RunKind,
     forge_model::AskKind,
     forge_model::AskState,
+    forge_model::FindingId,
+    forge_model::FindingKind,
+    forge_model::FindingState,
     forge_model::Noun,
     forge_model::Op
 );

@@ -10,8 +10,10 @@ pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod conn;
 pub(crate) mod diffs;
+pub(crate) mod disk;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod findings;
 pub(crate) mod held;
 pub(crate) mod images;
 pub(crate) mod inputs;
@@ -167,9 +169,11 @@ mod tests {
                     attempts::STATEMENTS,
                     calls::STATEMENTS,
                     diffs::STATEMENTS,
+                    disk::STATEMENTS,
                     drafts::STATEMENTS,
                     events::STATEMENTS,
                     held::STATEMENTS,
+                    findings::STATEMENTS,
                     images::STATEMENTS,
                     inputs::STATEMENTS,
                     lodgings::STATEMENTS,

@@ -9,14 +9,15 @@ use super::statements;
 
 statements! {
     ALL = "select id, name, path, setup_script, dev_script, cleanup_script, copy_files, commit_prompt,
-        default_base_branch, created_at, updated_at from projects order by created_at desc, id";
+        default_base_branch, created_at, updated_at, trust_filters from projects order by created_at desc, id";
     ONE = "select id, name, path, setup_script, dev_script, cleanup_script, copy_files, commit_prompt,
-        default_base_branch, created_at, updated_at from projects where id = $1";
+        default_base_branch, created_at, updated_at, trust_filters from projects where id = $1";
     INSERT = "insert into projects (id, name, path, setup_script, dev_script, cleanup_script, copy_files,
-        commit_prompt, default_base_branch, created_at, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        commit_prompt, default_base_branch, created_at, updated_at, trust_filters)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     UPDATE = "update projects set name = $2, path = $3, setup_script = $4, dev_script = $5, cleanup_script = $6,
-        copy_files = $7, commit_prompt = $8, default_base_branch = $9, created_at = $10, updated_at = $11 where id = $1";
+        copy_files = $7, commit_prompt = $8, default_base_branch = $9, created_at = $10, updated_at = $11,
+        trust_filters = $12 where id = $1";
     DELETE = "delete from projects where id = $1";
     COUNT = "select count(*) from projects";
 }
@@ -42,7 +43,7 @@ pub(crate) fn update(conn: &Conn, p: &Project) -> Result<(), Error> {
 }
 
 /// A project's columns, in the order of both statements.
-fn columns(p: &Project) -> [Value; 11] {
+fn columns(p: &Project) -> [Value; 12] {
     [
         p.id.into(),
         (&p.name).into(),
@@ -55,6 +56,7 @@ fn columns(p: &Project) -> [Value; 11] {
         p.default_base_branch.clone().into(),
         p.created_at.into(),
         p.updated_at.into(),
+        p.trust_filters.into(),
     ]
 }
 
@@ -81,5 +83,6 @@ fn project(row: &Row) -> Result<Project, Error> {
         default_base_branch: row.maybe_text(8)?,
         created_at: Time::from_millis(row.int(9)?),
         updated_at: Time::from_millis(row.int(10)?),
+        trust_filters: row.flag(11)?,
     })
 }

@@ -255,3 +255,20 @@ fn a_start_that_waited_and_breaks_off_has_its_place_again() {
     let begun: Vec<_> = begun.map(|runs| (runs.len(), runs[0].started_at)).collect();
     assert!(begun[0].0 == 1 && begun[1].0 == 1 && begun[0].1 < begun[1].1, "{begun:?}");
 }
+
+#[test]
+fn what_is_taken_of_the_disk_is_told_by_project_and_attempt() {
+    let world = World::new();
+    let id = world.start("edit large.txt text\nsay hi").attempt.attempt.id;
+    let worktree = world.wait_for(id, AttemptState::Finished).attempt.worktree;
+    std::fs::write(worktree.join("ignored.bin"), vec![7; 3 << 20]).unwrap();
+    let seen = world.run(world.engine().disk_use()).unwrap();
+    assert!(seen.is_complete && seen.free.unwrap() > 0 && seen.floor == 1 << 30);
+    assert!(seen.database > 0);
+    let of = &seen.projects[0];
+    assert_eq!((of.project, of.name.as_str(), of.attempts.len()), (world.project, "demo", 1));
+    assert!(of.attempts[0].attempt == id && of.attempts[0].worktree >= 3 << 20 && of.attempts[0].runs > 0);
+    assert_eq!((seen.worktrees, seen.runs), (of.worktrees, of.runs));
+    let again = world.run(world.engine().disk_use()).unwrap();
+    assert_eq!(again, seen, "a second caller is told the same without another look");
+}

@@ -48,7 +48,7 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
 }
 
 /// Writes a size the way people read one.
-fn in_words(bytes: u64) -> String {
+pub(crate) fn in_words(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} kB", bytes / 1_000),

@@ -2,6 +2,8 @@
 
 pub(crate) mod answer;
 pub(crate) mod diff;
+pub(crate) mod disk;
+pub(crate) mod findings;
 pub(crate) mod follow_up;
 pub(crate) mod gc;
 pub(crate) mod list;

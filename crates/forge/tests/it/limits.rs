@@ -101,3 +101,18 @@ fn run_says_that_an_attempt_is_queued_and_waits_for_it() {
     waits.line_with("its turn has come");
     assert_eq!(waits.end().code, Some(0));
 }
+
+#[test]
+fn disk_says_what_is_taken_and_what_is_free() {
+    let world = World::new();
+    let _server = world.serve();
+    let attempt = world.attempt("say hi");
+    world.until_state(&attempt, "finished");
+    let told = world.run(&["disk"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    for words in ["repository", &attempt[..8], "trash", "free for worktrees; below 1.0 GB nothing is started"]
+    {
+        assert!(told.stdout.contains(words), "{words:?} is not in {}", told.stdout);
+    }
+    assert_eq!(world.json(&["disk"])["projects"][0]["attempts"][0]["attempt_id"], attempt);
+}

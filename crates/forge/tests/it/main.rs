@@ -16,6 +16,7 @@ mod cleaning;
 mod diffs;
 #[cfg(test)]
 mod documents;
+mod findings;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]

@@ -77,6 +77,7 @@ impl Name {
 pub(crate) const NAME: Name = line("name");
 pub(crate) const GIT_REPO_PATH: Name = name("git_repo_path", PATH, Kind::Line).or(&["repo_path"]);
 pub(crate) const USE_EXISTING_REPO: Name = flag("use_existing_repo");
+pub(crate) const TRUST_FILTERS: Name = flag("trust_filters");
 pub(crate) const SETUP_SCRIPT: Name = text("setup_script");
 pub(crate) const DEV_SCRIPT: Name = text("dev_script");
 pub(crate) const CLEANUP_SCRIPT: Name = text("cleanup_script");

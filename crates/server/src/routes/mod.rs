@@ -6,10 +6,12 @@ mod attempts;
 mod config;
 mod containers;
 mod diffs;
+mod disk;
 mod drafts;
 mod events;
 mod execution_runs;
 mod filesystem;
+mod findings;
 mod forge;
 mod gc;
 mod github;
@@ -49,6 +51,7 @@ pub(crate) fn all() -> Api {
         .merge(pull_requests::api())
         .merge(landing::api())
         .merge(diffs::api())
+        .merge(findings::api())
         .merge(drafts::api())
         .merge(travel::api())
         .merge(execution_runs::api())
@@ -61,6 +64,7 @@ pub(crate) fn all() -> Api {
         .merge(filesystem::api())
         .merge(events::api())
         .merge(forge::api())
+        .merge(disk::api())
         .merge(gc::api())
         .merge(sounds::api())
         .merge(live::api())

@@ -42,6 +42,10 @@ pub(crate) struct TaskAttempt {
     queue_place: Option<i64>,
     is_merged: bool,
     is_conflicted: bool,
+    /// It works in the person's own checkout, where Forge changes nothing.
+    in_place: bool,
+    /// Changes outside its worktree that were found after its runs and are open.
+    findings: i64,
     task: Option<Task>,
 }
 
@@ -98,6 +102,8 @@ impl From<AttemptView> for TaskAttempt {
             queue_place: view.place,
             is_merged: view.is_merged,
             is_conflicted: view.is_conflicted,
+            in_place: attempt.in_place,
+            findings: view.findings,
             task: view.task.map(Task::from),
         }
     }

@@ -8,9 +8,11 @@ mod branch;
 mod config;
 mod diff;
 mod directory;
+mod disk;
 mod draft;
 mod editor;
 mod execution_run;
+mod finding;
 mod forge;
 mod gc;
 mod github;
@@ -36,12 +38,14 @@ pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use diff::{DiffEntry, DiffValue, TaskAttemptDiff};
 pub(crate) use directory::{DirectoryEntry, DirectoryListResponse};
+pub(crate) use disk::Disk;
 pub(crate) use draft::{
     CHANGE_QUEUED, Draft, DraftResponse, QUEUE_DRAFT, QueuedFollowUp, SAVE_DRAFT, draft_change, draft_kind,
     queue,
 };
 pub(crate) use editor::{OPEN_EDITOR, OpenEditorResponse};
 pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
+pub(crate) use finding::Finding;
 pub(crate) use forge::{
     AuthRequired, CHANGE_SETTINGS, CREATE_FORGE_AGENT, ForgeAgent, ForgeProjectSettings, ForgeRelease,
     OmniInstances, OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles, VALIDATE_OMNI,

@@ -24,6 +24,8 @@ pub(crate) struct Project {
     default_base_branch: Option<String>,
     created_at: Time,
     updated_at: Time,
+    // An addition to the contract.
+    trust_filters: bool,
 }
 
 impl From<forge_model::Project> for Project {
@@ -40,6 +42,7 @@ impl From<forge_model::Project> for Project {
             default_base_branch: project.default_base_branch,
             created_at: project.created_at,
             updated_at: project.updated_at,
+            trust_filters: project.trust_filters,
         }
     }
 }
@@ -56,6 +59,7 @@ pub(crate) const CREATE_PROJECT: Body = Body::new(
         may(names::COPY_FILES),
         may(names::COMMIT_PROMPT),
         may(names::DEFAULT_BASE_BRANCH),
+        may(names::TRUST_FILTERS),
     ],
 );
 
@@ -70,6 +74,7 @@ pub(crate) const UPDATE_PROJECT: Body = Body::new(
         may(names::COPY_FILES),
         may(names::COMMIT_PROMPT),
         may(names::DEFAULT_BASE_BRANCH),
+        may(names::TRUST_FILTERS),
     ],
 );
 
@@ -87,6 +92,7 @@ impl TryFrom<Fields> for NewProject {
             copy_files: fields.filled_text(names::COPY_FILES)?,
             commit_prompt: fields.filled_text(names::COMMIT_PROMPT)?,
             default_base_branch: fields.filled_text(names::DEFAULT_BASE_BRANCH)?,
+            trust_filters: fields.flag(names::TRUST_FILTERS)?.unwrap_or(false),
         })
     }
 }
@@ -104,6 +110,7 @@ impl TryFrom<Fields> for ProjectChange {
             copy_files: fields.change(names::COPY_FILES)?,
             commit_prompt: fields.change(names::COMMIT_PROMPT)?,
             default_base_branch: fields.change(names::DEFAULT_BASE_BRANCH)?,
+            trust_filters: fields.flag(names::TRUST_FILTERS)?,
         })
     }
 }

@@ -33,6 +33,7 @@ fn project() -> forge_model::Project {
         commit_prompt: None,
         default_base_branch: None,
         created_at: AT,
+        trust_filters: false,
         updated_at: AT,
     }
 }
@@ -92,6 +93,7 @@ fn attempt_view() -> AttemptView {
         is_merged: false,
         place: None,
         is_conflicted: false,
+        findings: 1,
     }
 }
 
@@ -162,7 +164,7 @@ fn wire_attempt() -> Value {
         "status": "running", "state": "running", "reason": null, "project_id": ID,
         "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "PLAN"},
         "worktree_path": "/data/worktrees/6a0c-fix-it", "branch_name": "forge/6a0c-fix-it",
-        "open_asks": 0, "queued": 2, "queue_place": null, "task": wire_task(),
+        "open_asks": 0, "queued": 2, "queue_place": null, "findings": 1, "task": wire_task(),
     })
 }
 

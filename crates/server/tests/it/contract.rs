@@ -111,7 +111,16 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
     let image = upload(world, &image, "image").data();
     let another = world.repository("another").display().to_string();
     let profiles = world.get("/api/profiles").data()["content"].to_string();
+    let top =
+        world.get(&format!("/api/projects/{project}")).data()["git_repo_path"].as_str().unwrap().to_string();
+    let stray = format!("run echo stray | tee {top}/stray {top}/second-stray");
+    let untidy = id(&world.start(&project, "Untidy", &stray)["attempt"]);
+    world.wait_for(&untidy, "finished");
+    let findings = world.get(&format!("/api/task-attempts/{untidy}/findings")).data();
     let made = [
+        ("untidy_attempt_id", untidy.clone()),
+        ("finding_id", id(&findings[0])),
+        ("second_finding_id", id(&findings[1])),
         ("project_id", project.clone()),
         ("doomed_project_id", doomed_project),
         ("pulled_project_id", pulled),
