@@ -13,7 +13,7 @@ use forge_engine::{Engine, Land, RebaseRequest, Rebased};
 use forge_model::{Attempt, AttemptId};
 use tokio::runtime::Runtime;
 
-use crate::world::{World, git, options};
+use crate::world::{World, eventually, git, options};
 
 /// Opens the data directory, does one verb and says how it went; run by the tests below as a process of its own, and
 /// otherwise nothing.
@@ -47,7 +47,7 @@ impl Stage {
         let mut world = World::new();
         let attempt = world.rested(script);
         prepare(&world, &attempt);
-        world.crash();
+        close(&mut world);
         let kept = world.dir.path().join("kept");
         fs::create_dir(&kept).unwrap();
         copy(&world.home, &kept.join("home"));
@@ -63,9 +63,11 @@ impl Stage {
 
     fn reset(&mut self) {
         for name in ["home", "repository"] {
-            let place = self.world.dir.path().join(name);
-            fs::remove_dir_all(&place).unwrap();
+            let (place, aside) = (self.world.dir.path().join(name), self.world.dir.path().join("aside"));
+            // What the engine before still writes in the background goes with the old directory.
+            fs::rename(&place, &aside).unwrap();
             copy(&self.kept.join(name), &place);
+            eventually("the old directory goes", || fs::remove_dir_all(&aside).ok());
         }
     }
 
@@ -122,22 +124,32 @@ if [ -f "$FORGE_TEST_COUNTER" ] && [ "$(readlink /proc/$PPID/exe)" != "$FORGE_TE
 fi
 exec "$FORGE_TEST_GIT" "$@""#;
 
+/// Ends the engine and waits until its last thread has let go of the data directory.
+fn close(world: &mut World) {
+    world.crash();
+    let lock = fs::File::open(world.home.join("lock")).unwrap();
+    eventually("the data directory is free", || {
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).ok()
+    });
+}
+
 fn copy(from: &Path, to: &Path) {
-    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
+    assert!(Command::new("cp").args(["-a", "-T"]).arg(from).arg(to).status().unwrap().success());
 }
 
 /// Kills at every call until one ends by itself, and returns how many calls there were.
 fn at_every_call(stage: &mut Stage, verb: &str, mut check: impl FnMut(&mut Stage, bool)) -> usize {
     let mut calls = 0;
+    // Killed after one call and killed before the next is the same place: it is asked for again once, and aborted once.
     for call in 1.. {
-        for (when, again) in [("before", call % 2 == 0), ("after", call % 2 == 1)] {
+        for (when, again) in [("before", call % 2 == 0), ("after", call % 2 == 0)] {
             stage.reset();
             if !stage.killed(verb, call, when) {
                 return calls;
             }
             stage.world.reopen();
             check(stage, again);
-            stage.world.crash();
+            close(&mut stage.world);
         }
         calls = call;
     }
