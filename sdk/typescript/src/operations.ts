@@ -33,6 +33,7 @@ export const operations = {
   deleteTaskAttemptFile: {"method":"POST","path":"/api/task-attempts/{attempt_id}/delete-file","gives":"data"},
   deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
+  dismissFinding: {"method":"POST","path":"/api/task-attempts/{attempt_id}/findings/{finding_id}/dismiss","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
   followDiff: {"method":"GET","path":"/api/task-attempts/{attempt_id}/diff/ws","gives":"socket"},
   followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
@@ -49,7 +50,6 @@ export const operations = {
   getCommitInfo: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-info","gives":"data"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
   getContainerInfo: {"method":"GET","path":"/api/containers/info","gives":"data"},
-  getDiskUse: {"method":"GET","path":"/api/disk","gives":"data"},
   getDraft: {"method":"GET","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   getExecutionProcess: {"method":"GET","path":"/api/execution-processes/{run_id}","gives":"data"},
   getExecutionRun: {"method":"GET","path":"/api/execution-runs/{execution_run_id}","gives":"data"},
@@ -79,6 +79,7 @@ export const operations = {
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
   listExecutionRunProcesses: {"method":"GET","path":"/api/execution-runs/{execution_run_id}/processes","gives":"data"},
   listExecutionRuns: {"method":"GET","path":"/api/execution-runs","gives":"data"},
+  listFindings: {"method":"GET","path":"/api/task-attempts/{attempt_id}/findings","gives":"data"},
   listGitRepositories: {"method":"GET","path":"/api/filesystem/git-repos","gives":"data"},
   listOmniInstances: {"method":"GET","path":"/api/forge/omni/instances","gives":"json"},
   listOmniNotifications: {"method":"GET","path":"/api/forge/omni/notifications","gives":"json"},
@@ -112,9 +113,11 @@ export const operations = {
   replaceProcess: {"method":"POST","path":"/api/task-attempts/{attempt_id}/replace-process","gives":"data","repeatable":true},
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
   restoreFiles: {"method":"POST","path":"/api/task-attempts/{attempt_id}/restore","gives":"data"},
+  restoreFinding: {"method":"POST","path":"/api/task-attempts/{attempt_id}/findings/{finding_id}/restore","gives":"data"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
+  startDevServer: {"method":"POST","path":"/api/task-attempts/{attempt_id}/start-dev-server","gives":"data"},
   startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
   stopExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/stop","gives":"data"},
@@ -282,6 +285,11 @@ export abstract class Operations {
     return this.call(operations.deleteTaskTemplate, { path: { template_id: templateId }, options });
   }
 
+  /** Leaves what was found as it is, and counts it as open no longer. */
+  dismissFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<Finding> {
+    return this.call(operations.dismissFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
+  }
+
   /** The API, to read and to try. */
   docs(options?: CallOptions): Promise<string> {
     return this.call(operations.docs, { options });
@@ -360,11 +368,6 @@ export abstract class Operations {
   /** Finds the attempt whose worktree is exactly at a path. */
   getContainerInfo(query: { ref: string }, options?: CallOptions): Promise<T.ContainerInfo> {
     return this.call(operations.getContainerInfo, { query, options });
-  }
-
-  /** Says how much of the disk is taken, by project and attempt, and how much is free. */
-  getDiskUse(options?: CallOptions): Promise<T.Disk> {
-    return this.call(operations.getDiskUse, { options });
   }
 
   /** Returns a draft; an empty one of version 0 when there is none. */
@@ -510,6 +513,11 @@ export abstract class Operations {
   /** Lists attempts without a task, newest first: those of a project, or all. */
   listExecutionRuns(query?: { project_id?: string }, options?: CallOptions): Promise<T.ExecutionRun[]> {
     return this.call(operations.listExecutionRuns, { query, options });
+  }
+
+  /** Lists what changed outside an attempt's worktree while its processes ran, oldest first. */
+  listFindings(attemptId: string, options?: CallOptions): Promise<Finding[]> {
+    return this.call(operations.listFindings, { path: { attempt_id: attemptId }, options });
   }
 
   /** Finds repositories below a path, those that changed last first. */
@@ -677,6 +685,11 @@ export abstract class Operations {
     return this.call(operations.restoreFiles, { path: { attempt_id: attemptId }, body, options });
   }
 
+  /** Puts back what was found changed, if it is still as it was found; what it replaces is kept. */
+  restoreFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<Finding> {
+    return this.call(operations.restoreFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
+  }
+
   /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */
   saveDraft(attemptId: string, body: T.SaveDraft, query: { type: "follow_up" | "retry" }, options?: CallOptions): Promise<T.DraftResponse> {
     return this.call(operations.saveDraft, { path: { attempt_id: attemptId }, body, query, options });
@@ -690,6 +703,11 @@ export abstract class Operations {
   /** Finds files by a part of their name: ten at most, the best first. */
   searchProjectFiles(projectId: string, query: { q: string; mode?: "taskform" | "settings" }, options?: CallOptions): Promise<T.SearchResult[]> {
     return this.call(operations.searchProjectFiles, { path: { project_id: projectId }, query, options });
+  }
+
+  /** Starts an attempt's dev server anew on ports of its own; those of other attempts stay. */
+  startDevServer(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.startDevServer, { path: { attempt_id: attemptId }, options });
   }
 
   /** Starts a login at GitHub: a code to type there. An earlier one is given up. */
