@@ -13,7 +13,7 @@ pub(crate) mod objects;
 
 use std::path::{Path, PathBuf};
 
-use forge_model::{AttemptId, Finding, Noun, Op, ProjectId, Run, RunId};
+use forge_model::{AttemptId, Finding, Noun, Op, ProjectId, Run, RunId, RunKind};
 
 use crate::background::blocking;
 use crate::store::findings::{self, Facts};
@@ -31,6 +31,10 @@ impl Engine {
         worktree: &Path,
         project: ProjectId,
     ) {
+        // What a script or a dev server changes is found with the turn it goes along with.
+        if run.kind != RunKind::Agent {
+            return;
+        }
         if let Err(error) = self.try_look_before(run, repository, worktree, project).await {
             tracing::warn!(run.id = %run.id, "what the repository is before run {} is not known: {error}", run.id);
         }
@@ -130,7 +134,7 @@ impl Engine {
             Ok(more) => found.extend(more),
             Err(error) if found.is_empty() => return Err(error),
             Err(error) => {
-                tracing::warn!("not all that changed in {} is known: {error}", repo.top().display())
+                tracing::warn!("not all that changed in {} is known: {error}", repo.top().display());
             }
         }
         let now = crate::store::now();
