@@ -124,3 +124,36 @@ async fn an_agent_that_is_not_known_starts_nothing() {
     assert!(world.post("/api/tasks/create-and-start", &body).refusal(422).contains("NO_SUCH_AGENT"));
     assert_eq!(world.get(&format!("/api/tasks?project_id={project}")).data(), json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_without_a_worktree_works_in_the_checkout_and_a_second_one_gets_409() {
+    let world = World::new().await;
+    let project = world.project();
+    let path = world.get(&format!("/api/projects/{project}")).data()["git_repo_path"].clone();
+    let mut body = start_body(&project, "Talk", "hang");
+    body["use_worktree"] = json!(false);
+    let started = world.post("/api/tasks/create-and-start", &body).data();
+    assert_eq!(started["status"], "agent");
+    let listed = world.get(&format!("/api/task-attempts?task_id={}", id(&started))).data();
+    assert_eq!((&listed[0]["container_ref"], &listed[0]["in_place"]), (&path, &json!(true)));
+    assert_eq!((&listed[0]["branch"], &listed[0]["target_branch"]), (&json!("main"), &json!("main")));
+    world.post("/api/tasks/create-and-start", &body).refusal(409);
+    let agents = world.get(&format!("/api/forge/agents?project_id={project}&agent_type=genie_chat")).data();
+    assert_eq!(agents[0]["task_id"], started["id"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_over_the_limit_answers_that_it_is_queued_and_at_which_place() {
+    let world = World::new().await;
+    let project = world.project();
+    world.put("/api/config", &json!({"limits": {"max_running": 1}})).data();
+    let first = world.start(&project, "First", "hang");
+    let second = world.start(&project, "Second", "say done");
+    assert_eq!((&second["status"], &second["has_in_progress_attempt"]), (&json!("todo"), &json!(false)));
+    let attempt = &second["attempt"];
+    assert_eq!((&attempt["state"], &attempt["queue_place"]), (&json!("queued"), &json!(1)));
+    assert!(attempt["container_ref"].is_null() && attempt["status"].is_null());
+    let stop = format!("/api/task-attempts/{}/stop", first["attempt_id"].as_str().unwrap());
+    world.post(&stop, &json!({})).data();
+    world.wait_for(attempt["id"].as_str().unwrap(), "finished");
+}
