@@ -50,6 +50,7 @@ export const operations = {
   getCommitInfo: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-info","gives":"data"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
   getContainerInfo: {"method":"GET","path":"/api/containers/info","gives":"data"},
+  getDiskUse: {"method":"GET","path":"/api/disk","gives":"data"},
   getDraft: {"method":"GET","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   getExecutionProcess: {"method":"GET","path":"/api/execution-processes/{run_id}","gives":"data"},
   getExecutionRun: {"method":"GET","path":"/api/execution-runs/{execution_run_id}","gives":"data"},
@@ -368,6 +369,11 @@ export abstract class Operations {
   /** Finds the attempt whose worktree is exactly at a path. */
   getContainerInfo(query: { ref: string }, options?: CallOptions): Promise<T.ContainerInfo> {
     return this.call(operations.getContainerInfo, { query, options });
+  }
+
+  /** Says how much of the disk is taken, by project and attempt, and how much is free. */
+  getDiskUse(options?: CallOptions): Promise<T.Disk> {
+    return this.call(operations.getDiskUse, { options });
   }
 
   /** Returns a draft; an empty one of version 0 when there is none. */

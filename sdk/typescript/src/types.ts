@@ -91,6 +91,12 @@ export type AttachPrResponse = {
   pr_url: string | null;
 };
 
+export type AttemptDisk = {
+  attempt_id: string;
+  runs_bytes: number;
+  worktree_bytes: number;
+};
+
 /** A snapshot of an attempt's files. */
 export type AttemptSnapshot = {
   /** What differs from the snapshot before; null when it cannot be told any more. */
@@ -192,6 +198,10 @@ export type Config = {
   config_version?: "v7";
   contact_email_opt_in: boolean | null;
   contact_username_opt_in: boolean | null;
+  dev_ports: {
+    first: number;
+    last: number;
+  };
   disclaimer_acknowledged: boolean;
   editor: {
     custom_command: string | null;
@@ -225,6 +235,10 @@ export type Config = {
     sound_file: "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
   };
   onboarding_acknowledged: boolean;
+  scripts: {
+    cleanup_seconds: number;
+    setup_seconds: number;
+  };
   show_release_notes: boolean;
   showcases: {
     seen_features: Array<string>;
@@ -316,6 +330,7 @@ export type CreateProject = {
   git_repo_path: string;
   name: string;
   setup_script?: string | null;
+  trust_filters?: boolean | null;
   use_existing_repo?: boolean | null;
 };
 
@@ -428,6 +443,24 @@ export type DirectoryEntry = {
 export type DirectoryListResponse = {
   current_path: string;
   entries: Array<DirectoryEntry>;
+};
+
+export type Disk = {
+  /** False when there was not time to count everything: each figure is at least what it says. */
+  complete: boolean;
+  database_bytes: number;
+  /** Below this nothing is started. */
+  floor_bytes: number;
+  /** Free where the data is. */
+  free_bytes: number | null;
+  images_bytes: number;
+  measured_at: string | null;
+  projects: Array<ProjectDisk>;
+  runs_bytes: number;
+  trash_bytes: number;
+  worktrees_bytes: number;
+  /** Free where the worktrees are. */
+  worktrees_free_bytes: number | null;
 };
 
 /** A draft as streams send it. */
@@ -934,6 +967,7 @@ export type Project = {
   id: string;
   name: string;
   setup_script: string | null;
+  trust_filters: boolean;
   updated_at: string;
 };
 
@@ -955,6 +989,14 @@ export type ProjectBranchStatus = {
   target_branch_name: string;
   uncommitted_count: number | null;
   untracked_count: number | null;
+};
+
+export type ProjectDisk = {
+  attempts: Array<AttemptDisk>;
+  name: string;
+  project_id: string;
+  runs_bytes: number;
+  worktrees_bytes: number;
 };
 
 /** Every agent's variants, those of the project's own files included. */
@@ -1185,7 +1227,11 @@ export type TaskAttempt = {
   created_at: string;
   executor: string;
   executor_profile_id: ExecutorProfileId;
+  /** Changes outside its worktree that were found after its runs and are open. */
+  findings?: number;
   id: string;
+  /** It works in the person's own checkout, where Forge changes nothing. */
+  in_place: boolean;
   input_tokens: number | null;
   is_conflicted: boolean;
   is_merged: boolean;
@@ -1320,6 +1366,7 @@ export type UpdateProject = {
   git_repo_path?: string | null;
   name?: string | null;
   setup_script?: string | null;
+  trust_filters?: boolean | null;
 };
 
 export type UpdateTag = {
