@@ -615,6 +615,33 @@ export type FilesRestored = {
   written: Array<string>;
 };
 
+/** Something outside an attempt's worktree that changed while one of its processes was at work. */
+export type Finding = {
+  /** How it was found, for people; null when it was gone. */
+  after: string | null;
+  /** How it was, for people; null when it did not exist. */
+  before: string | null;
+  /** One act puts it back. */
+  can_restore: boolean;
+  created_at: string;
+  execution_process_id: string | null;
+  id: string;
+  kind: FindingKind;
+  settled_at: string | null;
+  state: FindingState;
+  /** What changed: a reference, a path. */
+  subject: string;
+  task_attempt_id: string;
+  /** What was found, in a sentence. */
+  text: string;
+};
+
+/** What kind of thing changed. */
+export type FindingKind = "stash" | "config" | "hook" | "ref" | "head" | "info" | "worktree" | "index" | "file" | "own";
+
+/** Where a finding stands. */
+export type FindingState = "seen" | "restored" | "dismissed";
+
 /** The run that took a follow-up, and how it took it. */
 export type FollowUpProcess = {
   after_head_commit: string | null;
@@ -1228,7 +1255,7 @@ export type TaskAttempt = {
   executor: string;
   executor_profile_id: ExecutorProfileId;
   /** Changes outside its worktree that were found after its runs and are open. */
-  findings?: number;
+  findings: number;
   id: string;
   /** It works in the person's own checkout, where Forge changes nothing. */
   in_place: boolean;

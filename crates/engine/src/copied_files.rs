@@ -251,10 +251,11 @@ fn open_below<'a>(top: &OwnedFd, path: &'a str, make: bool) -> rustix::io::Resul
         if matches!(part, "" | "." | "..") {
             return Err(Errno::INVAL);
         }
-        if make && let Err(errno) = rustix::fs::mkdirat(&dir, part, Mode::from_raw_mode(0o777)) {
-            if errno != Errno::EXIST {
-                return Err(errno);
-            }
+        if make
+            && let Err(errno) = rustix::fs::mkdirat(&dir, part, Mode::from_raw_mode(0o777))
+            && errno != Errno::EXIST
+        {
+            return Err(errno);
         }
         dir = rustix::fs::openat(dir.as_fd(), part, OPEN_DIR, Mode::empty())?;
     }

@@ -287,7 +287,7 @@ export abstract class Operations {
   }
 
   /** Leaves what was found as it is, and counts it as open no longer. */
-  dismissFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<Finding> {
+  dismissFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<T.Finding> {
     return this.call(operations.dismissFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
   }
 
@@ -522,7 +522,7 @@ export abstract class Operations {
   }
 
   /** Lists what changed outside an attempt's worktree while its processes ran, oldest first. */
-  listFindings(attemptId: string, options?: CallOptions): Promise<Finding[]> {
+  listFindings(attemptId: string, options?: CallOptions): Promise<T.Finding[]> {
     return this.call(operations.listFindings, { path: { attempt_id: attemptId }, options });
   }
 
@@ -692,7 +692,7 @@ export abstract class Operations {
   }
 
   /** Puts back what was found changed, if it is still as it was found; what it replaces is kept. */
-  restoreFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<Finding> {
+  restoreFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<T.Finding> {
     return this.call(operations.restoreFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
   }
 

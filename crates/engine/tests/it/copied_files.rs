@@ -105,7 +105,7 @@ fn worktrees_and_data_inside_the_repository_are_never_copied_into_themselves() {
     let engine = runtime.block_on(Engine::open(options)).unwrap();
     let new = NewProject {
         name: "demo".into(),
-        path: repository.clone(),
+        path: repository,
         copy_files: Some("**, .trees, .forge".into()),
         ..NewProject::default()
     };

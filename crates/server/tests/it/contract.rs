@@ -118,7 +118,7 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
     world.wait_for(&untidy, "finished");
     let findings = world.get(&format!("/api/task-attempts/{untidy}/findings")).data();
     let made = [
-        ("untidy_attempt_id", untidy.clone()),
+        ("untidy_attempt_id", untidy),
         ("finding_id", id(&findings[0])),
         ("second_finding_id", id(&findings[1])),
         ("project_id", project.clone()),

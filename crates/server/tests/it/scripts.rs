@@ -86,7 +86,10 @@ async fn a_dev_server_is_started_told_by_its_task_and_stopped() {
     let task = || world.get(&format!("/api/tasks/{}", id(&started))).data();
     assert_eq!(task()["dev_server_id"], server["id"]);
     let list = world.get(&format!("/api/tasks?project_id={project}")).data();
-    assert_eq!((&list[0]["dev_server_id"], &list[0]["has_in_progress_attempt"]), (&server["id"], &json!(false)));
+    assert_eq!(
+        (&list[0]["dev_server_id"], &list[0]["has_in_progress_attempt"]),
+        (&server["id"], &json!(false))
+    );
     assert_eq!(world.attempt(&attempt)["state"], "finished");
 
     world.call("POST", &format!("/api/execution-processes/{}/stop", id(&server)), &[], None).data();
