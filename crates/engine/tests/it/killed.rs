@@ -50,7 +50,13 @@ impl Stage {
         close(&mut world);
         let kept = world.dir.path().join("kept");
         fs::create_dir(&kept).unwrap();
-        copy(&world.home, &kept.join("home"));
+        // The last connection to the database closes on a thread of its own, and takes files with it.
+        eventually("the data directory is still", || {
+            let _gone = fs::remove_dir_all(kept.join("home"));
+            is_copied(&world.home, &kept.join("home")).then_some(())
+        });
+        // A copy of the binary for shims; nobody is looked after here, and it would be copied for every kill.
+        fs::remove_dir_all(kept.join("home/bin")).unwrap();
         copy(&world.repository, &kept.join("repository"));
         let counting = world.dir.path().join("bin");
         fs::create_dir(&counting).unwrap();
@@ -63,11 +69,13 @@ impl Stage {
 
     fn reset(&mut self) {
         for name in ["home", "repository"] {
-            let (place, aside) = (self.world.dir.path().join(name), self.world.dir.path().join("aside"));
-            // What the engine before still writes in the background goes with the old directory.
-            fs::rename(&place, &aside).unwrap();
-            copy(&self.kept.join(name), &place);
-            eventually("the old directory goes", || fs::remove_dir_all(&aside).ok());
+            let (place, fresh) = (self.world.dir.path().join(name), self.world.dir.path().join("fresh"));
+            copy(&self.kept.join(name), &fresh);
+            // The engine before may still be copying its binary, which makes the directory for it again.
+            eventually("the old directory is gone", || {
+                let _gone = fs::remove_dir_all(&place);
+                fs::rename(&fresh, &place).ok()
+            });
         }
     }
 
@@ -134,7 +142,11 @@ fn close(world: &mut World) {
 }
 
 fn copy(from: &Path, to: &Path) {
-    assert!(Command::new("cp").args(["-a", "-T"]).arg(from).arg(to).status().unwrap().success());
+    assert!(is_copied(from, to), "{} could not be copied", from.display());
+}
+
+fn is_copied(from: &Path, to: &Path) -> bool {
+    Command::new("cp").args(["-a", "-T"]).arg(from).arg(to).status().unwrap().success()
 }
 
 /// Kills at every call until one ends by itself, and returns how many calls there were.

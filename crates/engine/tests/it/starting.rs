@@ -162,7 +162,8 @@ fn an_agent_that_is_not_installed_fails_the_start_with_the_command_that_installs
 #[test]
 fn an_agent_finds_the_token_of_its_attempt_and_nothing_of_the_servers_git() {
     let world = World::new();
-    let started = world.start("run echo $FORGE_TOKEN; env | grep -c ^GIT_\nrun echo in $FORGE_ATTEMPT");
+    let started = world
+        .start("run echo $FORGE_TOKEN; env | grep ^GIT_ | grep -vc ^GIT_CONFIG_\nrun echo in $FORGE_ATTEMPT");
     world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
     let (output, id) = (world.output(started.run.id), started.attempt.attempt.id);
     assert!(output.contains(&format!("token of {id}\\n0")), "{output}");

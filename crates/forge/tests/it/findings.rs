@@ -11,7 +11,7 @@ fn what_an_agent_changed_in_the_checkout_is_shown_and_put_back() {
         format!("run echo spoiled > {0}/README.md; echo stray > {0}/stray; git branch mine", top.display());
     let ended = world.run(&["run", "--agent", "SCRIPTED", &script]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("forge: refused to move refs/heads/mine"), "{ended:?}");
+    assert!(ended.stdout.contains("ref updates aborted by hook"), "{ended:?}");
     let attempt = world.json(&["list"])[0].clone();
     assert_eq!(attempt["findings"], 2);
     let id = attempt["id"].as_str().unwrap();

@@ -22,6 +22,8 @@ mod limits;
 #[cfg(test)]
 mod map_streams;
 #[cfg(test)]
+mod never_loses;
+#[cfg(test)]
 mod outward;
 #[cfg(test)]
 mod scripted;

@@ -17,13 +17,23 @@ fn address(home: &Path) -> Option<SocketAddr> {
 }
 
 pub(crate) fn call(world: &World, method: &str, path: &str, body: &Value) -> Value {
-    let url = format!("http://{}{path}", address(&world.home()).unwrap());
+    answer(world, method, path, body).1["data"].clone()
+}
+
+/// Makes a call and returns its status and the whole answer.
+pub(crate) fn answer(world: &World, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    answer_if_any(world, method, path, body).unwrap()
+}
+
+/// Makes a call of a server that may die over it.
+pub(crate) fn answer_if_any(world: &World, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
+    let url = format!("http://{}{path}", address(&world.home())?);
     let agent =
         ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build());
     let request = ureq::http::Request::builder().method(method).uri(url);
     let request = request.header("content-type", "application/json").body(body.to_string()).unwrap();
-    let mut answer = agent.run(request).unwrap();
-    answer.body_mut().read_json::<Value>().unwrap()["data"].clone()
+    let mut answer = agent.run(request).ok()?;
+    Some((answer.status().as_u16(), answer.body_mut().read_json::<Value>().ok()?))
 }
 
 #[test]

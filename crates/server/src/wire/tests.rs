@@ -164,7 +164,8 @@ fn wire_attempt() -> Value {
         "status": "running", "state": "running", "reason": null, "project_id": ID,
         "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "PLAN"},
         "worktree_path": "/data/worktrees/6a0c-fix-it", "branch_name": "forge/6a0c-fix-it",
-        "open_asks": 0, "queued": 2, "queue_place": null, "findings": 1, "task": wire_task(),
+        "open_asks": 0, "queued": 2, "queue_place": null, "is_merged": false,
+        "is_conflicted": false, "in_place": false, "findings": 1, "task": wire_task(),
     })
 }
 
@@ -173,7 +174,7 @@ fn a_project_has_the_contracts_keys() {
     let expected = json!({
         "id": ID, "name": "demo", "git_repo_path": "/home/ada/demo", "setup_script": null, "dev_script": null,
         "cleanup_script": null, "copy_files": null, "commit_prompt": null, "default_base_branch": null,
-        "created_at": WHEN, "updated_at": WHEN,
+        "trust_filters": false, "created_at": WHEN, "updated_at": WHEN,
     });
     assert_eq!(wire(Project::from(project())), expected);
 }
