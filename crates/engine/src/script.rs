@@ -119,21 +119,30 @@ fn left(run: &Run, limit: Duration) -> Duration {
     limit.saturating_sub(Duration::from_millis(spent.max(0).unsigned_abs()))
 }
 
-/// Finds the last thing that was printed, for a reason that says more than a number.
+/// Finds the last thing that was printed, for a reason that says more than a number. What is wrong is usually told on
+/// the standard error; the two come in no order to each other.
 fn last_line(dir: &std::path::Path, end: u64) -> Option<String> {
     let mut reader = LogReader::open(dir, end.saturating_sub(TAIL)).ok()?;
-    let mut text = Vec::new();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
     loop {
         let records = reader.read(TAIL as usize).ok()?;
         if records.is_empty() {
             break;
         }
-        let printed = records.iter().filter(|it| matches!(it.stream, Stream::Stdout | Stream::Stderr));
-        printed.for_each(|record| text.extend_from_slice(&record.payload));
+        for record in &records {
+            match record.stream {
+                Stream::Stdout => out.extend_from_slice(&record.payload),
+                Stream::Stderr => err.extend_from_slice(&record.payload),
+                _ => {}
+            }
+        }
     }
-    let text = String::from_utf8_lossy(&text);
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect())
+    let last = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        Some(line.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect())
+    };
+    last(&err).or_else(|| last(&out))
 }
 
 #[cfg(test)]
