@@ -33,6 +33,8 @@ BODIES = {"respondToApproval": {"approved": True}, "updateProfiles": WORLD["prof
 LENIENT = {
     # Clients have sent other words for a follow-up, so every other word is one.
     *product(["getDraft", "saveDraft", "saveDraftByPost", "queueDraft"], ["type"]),
+    # Older clients name a way of searching that never was; every other word means the usual one.
+    ("searchProjectFiles", "mode"),
 }
 
 

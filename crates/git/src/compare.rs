@@ -17,7 +17,7 @@ impl Repo {
             .args(["--left-right", "--count", "--end-of-options", &range])
             .run();
         let act = || format!("compare {one} with {other}");
-        let answer = line(answer.map_err(|failure| failure.during(act()))?);
+        let answer = line(answer.map_err(|failure| self.not_compared(failure, one, other))?);
         let mut counts = answer.split_whitespace().map(str::parse);
         match (counts.next(), counts.next()) {
             (Some(Ok(ahead)), Some(Ok(behind))) => Ok((ahead, behind)),
@@ -30,7 +30,7 @@ impl Repo {
         self.check_oid(one)?;
         self.check_oid(other)?;
         let answer = self.checkout.refs("merge-base").args([one, other]).ask();
-        let answer = answer.map_err(|failure| failure.during(format!("compare {one} with {other}")))?;
+        let answer = answer.map_err(|failure| self.not_compared(failure, one, other))?;
         Ok(answer.map(line))
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::binary::Git;
 use crate::call::{Call, failure, line};
 use crate::checkout::{Checkout, ObjectFormat, Worktree};
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Failure, Result, io_error};
 use crate::names::is_oid;
 
 /// A person's checkout and the repository behind it.
@@ -102,8 +102,17 @@ impl Repo {
         self.check_oid(ancestor)?;
         self.check_oid(descendant)?;
         let answer = self.checkout.refs("merge-base").args(["--is-ancestor", ancestor, descendant]).ask();
-        let act = || format!("compare {ancestor} with {descendant}");
-        Ok(answer.map_err(|failure| failure.during(act()))?.is_some())
+        Ok(answer.map_err(|failure| self.not_compared(failure, ancestor, descendant))?.is_some())
+    }
+
+    /// Tells why two commits could not be compared: one that this repository does not have is named.
+    pub(crate) fn not_compared(&self, failure: Failure, one: &str, other: &str) -> Error {
+        let words = ["Not a valid commit name", "Invalid symmetric difference", "bad object", "bad revision"];
+        if !words.iter().any(|words| failure.stderr().contains(words)) {
+            return failure.during(format!("compare {one} with {other}"));
+        }
+        let missing = [one, other].into_iter().find(|oid| failure.stderr().contains(oid)).unwrap_or(one);
+        self.no_such_commit(missing)
     }
 
     /// Returns the first line of a commit's message.

@@ -81,7 +81,7 @@ impl Repo {
         };
         let Some(wanted) = wanted.filter(|oid| is_oid(oid)) else { return Ok(Some(otherwise.clone())) };
         let found = self.checkout.refs("merge-base").args([&wanted, head]).ask();
-        let found = found.map_err(|failure| failure.during(format!("compare {wanted} with {head}")))?;
+        let found = found.map_err(|failure| self.not_compared(failure, &wanted, head))?;
         Ok(Some(found.map_or_else(|| otherwise.clone(), first_line)))
     }
 }

@@ -66,7 +66,8 @@ pub(super) fn api() -> Api {
             op(
                 "startDevServer",
                 "Starts an attempt's dev server anew on ports of its own; those of other attempts stay.",
-            ),
+            )
+            .refuses_with_200(),
         )
         .post(
             "/api/task-attempts/{attempt_id}/open-editor",
