@@ -28,13 +28,14 @@ impl Engine {
             }
             Ok(busy)
         });
-        match busy.await? {
-            None => Ok(()),
-            Some(why) => {
-                Err(Error::conflict(format!("attempt {attempt} cannot be {doing} while {why}"))
-                    .with_code("busy"))
-            }
-        }
+        refused(attempt, doing, busy.await?)
+    }
+
+    /// Refuses an act beside a run or another act before its worktree is looked at, for a worktree that is being
+    /// written tells nothing. `begin_act` looks again.
+    pub(crate) async fn refuse_busy(&self, attempt: AttemptId, doing: &str) -> Result<()> {
+        let busy = self.inner.store.read(move |conn| busy(conn, attempt)).await?;
+        refused(attempt, doing, busy)
     }
 
     /// Writes down more of an act, or that it now waits for somebody.
@@ -64,6 +65,15 @@ pub(crate) fn busy(conn: &Conn, attempt: AttemptId) -> std::result::Result<Optio
         return Ok(Some("it is running; wait for it to end or stop it first"));
     }
     Ok(None)
+}
+
+fn refused(attempt: AttemptId, doing: &str, busy: Option<&str>) -> Result<()> {
+    match busy {
+        None => Ok(()),
+        Some(why) => {
+            Err(Error::conflict(format!("attempt {attempt} cannot be {doing} while {why}")).with_code("busy"))
+        }
+    }
 }
 
 fn written(body: &impl Serialize) -> Result<String> {

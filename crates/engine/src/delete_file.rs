@@ -16,6 +16,7 @@ impl Engine {
     }
 
     async fn delete_now(&self, id: AttemptId, path: String) -> Result<()> {
+        self.refuse_busy(id, "changed").await?;
         let site = self.site(id, "delete anything in").await?;
         let looked = site.clone();
         let path = blocking(move || -> Result<_> {

@@ -49,6 +49,7 @@ impl Engine {
         // What is opened below tells whether an earlier landing has happened, so the turn comes first.
         let project = self.project(self.attempt(id).await?.attempt.project).await?;
         let _turn = self.inner.landings.take(project.path.display()).await;
+        self.refuse_busy(id, "merged").await?;
         let site = self.site(id, "merge").await?;
         let looked = site.clone();
         let mut landing = blocking(move || looked.can_land()).await??;

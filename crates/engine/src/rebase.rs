@@ -64,6 +64,7 @@ impl Engine {
 
     async fn rebase_now(&self, id: AttemptId, request: RebaseRequest) -> Result<Rebased> {
         self.settle_rebase(id).await?;
+        self.refuse_busy(id, "rebased").await?;
         let site = self.site(id, "rebase").await?;
         let skip_hooks = request.skip_hooks;
         let looked = site.clone();
