@@ -1,6 +1,8 @@
 //! A conversation with one agent process, without any IO: lines in, steps out.
 
 use forge_model::{Answer, AskKind, Entry, Usage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// A conversation with one agent process.
@@ -25,6 +27,29 @@ pub trait Conversation: Send {
 
     /// Asks the agent to stop in its own way; no steps when it has none but a signal.
     fn interrupt(&mut self) -> Vec<Step>;
+
+    /// Gives what came of a [`Step::ReadFile`] or [`Step::WriteFile`], named by its key: the text that was read, or
+    /// nothing for what was written, or why it was refused.
+    fn file(&mut self, _key: &str, _came: Result<&str, &str>) -> Vec<Step> {
+        Vec::new()
+    }
+
+    /// Returns all that it remembers, for [`Agent::conversation_at`](crate::Agent::conversation_at): given the same
+    /// inputs from there on, both give the same steps.
+    fn state(&self) -> Value;
+}
+
+/// Writes down all that a conversation remembers.
+pub(crate) fn remembered(conversation: &impl Serialize) -> Value {
+    // A state that cannot be written is one of no version; folding from the beginning is always right.
+    serde_json::to_value(conversation).unwrap_or_default()
+}
+
+/// Opens a conversation with what [`remembered`] wrote down.
+pub(crate) fn resumed<T: Conversation + DeserializeOwned + 'static>(
+    state: &Value,
+) -> Option<Box<dyn Conversation>> {
+    Some(Box::new(T::deserialize(state).ok()?))
 }
 
 /// Something the engine does for a conversation.
@@ -40,6 +65,10 @@ pub enum Step {
     Withdrawn(String),
     /// Writes this text to the agent's standard input; its newline is included.
     Send(String),
+    /// Reads a text file of the worktree for the agent: `limit` lines from `line`, counted from 1.
+    ReadFile { key: String, path: String, line: Option<u32>, limit: Option<u32> },
+    /// Writes a text file of the worktree for the agent.
+    WriteFile { key: String, path: String, content: String },
     /// Replaces what the run has used so far.
     Usage(Usage),
     /// Notes that the provider refuses to serve, until a moment in milliseconds since 1970 when it tells.

@@ -3,13 +3,15 @@
 use forge_model::Entry;
 use forge_model::entry::{EntryType, ErrorType};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Step;
 
 /// How much of standard error one entry holds. Every further line replaces the entry, so it must stay small.
 const ERROR_ENTRY: usize = 4 * 1024;
 
 /// The numbering of one conversation's entries.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Entries {
     next: usize,
     /// The newest entry when it is made of lines of standard error: the next such line joins it.

@@ -12,7 +12,7 @@ mod mcp;
 pub mod scripted;
 pub mod settings;
 
-pub use agent::{Agent, Capabilities, CommandSpec, Program, Turn};
+pub use agent::{About, Agent, Capabilities, CommandSpec, Login, Program, Turn};
 pub use conversation::{AskRequest, Conversation, Step};
 pub use lines::Lines;
 pub use mcp::{McpFile, mcp_file};

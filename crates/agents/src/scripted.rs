@@ -12,8 +12,9 @@ use forge_model::{Answer, AskKind, Entry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::conversation::{remembered, resumed};
 use crate::entries::Entries;
-use crate::{Agent, AskRequest, Capabilities, CommandSpec, Conversation, Program, Step, Turn};
+use crate::{About, Agent, AskRequest, Capabilities, CommandSpec, Conversation, Program, Step, Turn};
 
 /// How every line of the player begins that is not plain text. A said line that begins so is sent as
 /// [`Event::Say`].
@@ -88,7 +89,7 @@ impl Agent for Scripted {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { inject: true, resume: true, fork: false }
+        Capabilities { inject: true, go_on: true, interrupt: false, resume: true, fork: false }
     }
 
     fn command(&self, turn: &Turn) -> CommandSpec {
@@ -99,13 +100,22 @@ impl Agent for Scripted {
         CommandSpec { program: Program::Forge, args, env: Vec::new(), unset: Vec::new() }.with_settings(turn)
     }
 
+    fn about(&self) -> About {
+        let install = "it comes with Forge";
+        About { title: "Scripted", program: None, install, npx: None, login: &[], tried: true }
+    }
+
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
         Box::new(Talk::new(turn))
+    }
+
+    fn conversation_at(&self, state: &Value) -> Option<Box<dyn Conversation>> {
+        resumed::<Talk>(state)
     }
 }
 
 /// A conversation with the player. It keeps only what is still open, so a log of any length fits.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Talk {
     prompt: String,
     append: String,
@@ -147,7 +157,7 @@ impl Conversation for Talk {
             return vec![Step::Note(format!("the player does not wait for ask {ask}"))];
         };
         let (answered, status, result) = match answer {
-            Answer::Approve { text } => {
+            Answer::Approve { text, .. } => {
                 let result = ToolResult { kind: ToolResultKind::Markdown, value: json!(text) };
                 (
                     Answered { ask: ask.into(), text: text.clone(), denied: None },
@@ -173,6 +183,10 @@ impl Conversation for Talk {
     fn interrupt(&mut self) -> Vec<Step> {
         // The player ends by a signal, which the engine sends when there is nothing better.
         Vec::new()
+    }
+
+    fn state(&self) -> Value {
+        remembered(self)
     }
 }
 
@@ -271,16 +285,13 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_of_what_is_over() {
-        let settings = Value::Null;
-        let turn =
-            Turn { prompt: String::new(), session: None, variant: None, settings, worktree: String::new() };
-        let mut talk = Talk::new(&turn);
+        let mut talk = Talk::new(&Turn::default());
         for n in 0..10_000 {
             talk.read(&format!("line {n}"));
             talk.read(&format!(r#"{{"scripted":"run","id":"{n}","command":"x"}}"#));
             talk.read(&format!(r#"{{"scripted":"ran","id":"{n}","exit":0,"output":""}}"#));
             talk.read(&format!(r#"{{"scripted":"ask","id":"{n}","text":"?"}}"#));
-            talk.answer(&n.to_string(), &Answer::Approve { text: None });
+            talk.answer(&n.to_string(), &Answer::yes());
         }
         assert!(talk.runs.is_empty() && talk.asks.is_empty());
         assert_eq!(talk.last_said.as_deref(), Some("line 9999"));

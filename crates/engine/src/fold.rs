@@ -195,7 +195,11 @@ impl Talk {
                     self.failure = error;
                     self.summary = summary.or_else(|| self.summary.take());
                 }
-                Step::Entry { .. } | Step::Limited { .. } | Step::Note(_) => {}
+                Step::Entry { .. }
+                | Step::Limited { .. }
+                | Step::Note(_)
+                | Step::ReadFile { .. }
+                | Step::WriteFile { .. } => {}
             }
         }
     }

@@ -108,11 +108,9 @@ impl Engine {
     pub(crate) async fn check_agent(&self, profile: &ProfileId) -> Result<()> {
         let agent = agent(profile)?;
         let turn = Turn {
-            prompt: String::new(),
-            session: None,
             variant: profile.variant.clone(),
             settings: self.settings(profile).await?,
-            worktree: String::new(),
+            ..Turn::default()
         };
         match agent.command(&turn).program {
             Program::Named { name, install } => {
@@ -145,6 +143,7 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     Turn {
         prompt: with_absolute_images(&run.prompt, &worktree),
         session: run.resumed_session.clone(),
+        fork: false,
         variant: run.profile.variant.clone(),
         settings,
         worktree,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use forge_agents::Turn;
 use forge_model::{AttemptId, Run, RunId, RunKind, RunState};
 use forge_process::{Control, Ladder, Liveness};
 
@@ -161,12 +160,5 @@ fn has_own_way(run: &Run) -> Result<bool> {
     if run.kind != RunKind::Agent {
         return Ok(false);
     }
-    let turn = Turn {
-        prompt: run.prompt.clone(),
-        session: run.resumed_session.clone(),
-        variant: run.profile.variant.clone(),
-        settings: serde_json::Value::Null,
-        worktree: String::new(),
-    };
-    Ok(!launch::agent(&run.profile)?.conversation(&turn).interrupt().is_empty())
+    Ok(launch::agent(&run.profile)?.capabilities().interrupt)
 }

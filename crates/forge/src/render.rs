@@ -228,8 +228,8 @@ fn conversation(run: &Run, worktree: Option<&str>) -> Option<Box<dyn Conversatio
         prompt: text(&action["prompt"]).unwrap_or_default(),
         session: text(&action["session_id"]),
         variant: text(&profile["variant"]),
-        settings: Value::Null,
         worktree: worktree.unwrap_or_default().to_string(),
+        ..Turn::default()
     };
     Some(forge_agents::agent(profile["executor"].as_str()?)?.conversation(&turn))
 }
@@ -331,6 +331,9 @@ mod tests {
             }
             fn interrupt(&mut self) -> Vec<Step> {
                 Vec::new()
+            }
+            fn state(&self) -> Value {
+                Value::Null
             }
         }
         let output = Output::new(false);

@@ -1,5 +1,7 @@
 //! An ask: something the agent waits for. It has no time limit and survives the server.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::state::named;
@@ -52,12 +54,30 @@ named! {
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
     /// Yes; with the words that answer a question.
-    Approve { text: Option<String> },
+    Approve {
+        text: Option<String>,
+        /// The answers of an ask that holds several questions, by question.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        answers: BTreeMap<String, String>,
+        /// The agent need not ask again for the like of it in this session.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_session: bool,
+    },
     /// No; with the reason the agent is told.
     Deny { reason: Option<String> },
 }
 
 impl Answer {
+    /// A plain yes.
+    pub const fn yes() -> Self {
+        Answer::Approve { text: None, answers: BTreeMap::new(), for_session: false }
+    }
+
+    /// Yes, in these words.
+    pub fn words(text: impl Into<String>) -> Self {
+        Answer::Approve { text: Some(text.into()), answers: BTreeMap::new(), for_session: false }
+    }
+
     /// Returns the state an ask has once this answer is given.
     pub fn state(&self) -> AskState {
         match self {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time};
 
 /// One try at a task by one agent. Without a task it is what the wire calls an execution run.
@@ -35,7 +37,7 @@ pub struct Attempt {
 }
 
 /// What an attempt has used so far, where the agent tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: Option<i64>,
     pub output_tokens: Option<i64>,

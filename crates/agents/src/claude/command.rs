@@ -2,10 +2,10 @@
 
 use crate::{CommandSpec, Program, Turn};
 
-const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
+pub(super) const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
 
 /// What `install: npx` in a profile runs: the version whose recordings the tests hold.
-const PINNED: &str = "@anthropic-ai/claude-code@2.1.325";
+pub(super) const PINNED: &str = "@anthropic-ai/claude-code@2.1.325";
 
 /// Returns the command that plays a turn.
 pub(super) fn command(turn: &Turn) -> CommandSpec {
@@ -80,7 +80,7 @@ mod tests {
 
     fn turn(settings: Value) -> Turn {
         let (prompt, worktree) = ("--help".to_string(), "/repo".to_string());
-        Turn { prompt, session: None, variant: None, settings, worktree }
+        Turn { prompt, settings, worktree, ..Turn::default() }
     }
 
     fn has(spec: &CommandSpec, arg: &str) -> bool {

@@ -7,16 +7,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use forge_model::entry::{EntryType, ErrorType, ToolStatus};
 use forge_model::{Answer, AskKind, Usage};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::partial::{Kind, Partial};
 use super::tools::{ToolCall, questions};
 use super::wire::{self, Block, Body, Delta, Line, Message, Outcome, Request, StreamEvent, System};
+use crate::conversation::remembered;
 use crate::entries::Entries;
 use crate::{AskRequest, Conversation, Step, Turn};
 
 /// A conversation with one process of Claude Code.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Fold {
     prompt: String,
     append: String,
@@ -38,7 +40,7 @@ pub(super) struct Fold {
     limited: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct OpenAsk {
     kind: AskKind,
     input: Value,
@@ -103,7 +105,7 @@ impl Conversation for Fold {
             return vec![Step::Note(format!("Claude Code does not wait for ask {ask}"))];
         };
         match answer {
-            Answer::Approve { text } => {
+            Answer::Approve { text, .. } => {
                 vec![Step::Send(wire::respond(ask, allow(kind, input, text.as_deref())))]
             }
             Answer::Deny { reason } => {
@@ -128,6 +130,10 @@ impl Conversation for Fold {
     fn interrupt(&mut self) -> Vec<Step> {
         self.interrupted = true;
         vec![self.request(json!({"subtype": "interrupt"}))]
+    }
+
+    fn state(&self) -> Value {
+        remembered(self)
     }
 }
 

@@ -6,7 +6,10 @@ mod partial;
 mod tools;
 mod wire;
 
-use crate::{Agent, Capabilities, CommandSpec, Conversation, Turn};
+use serde_json::Value;
+
+use crate::conversation::resumed;
+use crate::{About, Agent, Capabilities, CommandSpec, Conversation, Login, Turn};
 
 /// The adapter of Claude Code. One process plays one turn; a follow-up resumes the session.
 #[derive(Debug)]
@@ -18,14 +21,36 @@ impl Agent for Claude {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { inject: false, resume: true, fork: true }
+        Capabilities { inject: false, go_on: true, interrupt: true, resume: true, fork: true }
     }
 
     fn command(&self, turn: &Turn) -> CommandSpec {
         command::command(turn)
     }
 
+    fn about(&self) -> About {
+        About {
+            title: "Claude Code",
+            program: Some("claude"),
+            install: command::INSTALL,
+            npx: Some(command::PINNED),
+            login: &[
+                Login::FileBelow { variable: "CLAUDE_CONFIG_DIR", file: ".credentials.json" },
+                Login::File(".claude/.credentials.json"),
+                Login::File(".claude.json"),
+                Login::Variable("ANTHROPIC_API_KEY"),
+                Login::Variable("ANTHROPIC_AUTH_TOKEN"),
+                Login::Variable("CLAUDE_CODE_OAUTH_TOKEN"),
+            ],
+            tried: true,
+        }
+    }
+
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
         Box::new(fold::Fold::new(turn))
+    }
+
+    fn conversation_at(&self, state: &Value) -> Option<Box<dyn Conversation>> {
+        resumed::<fold::Fold>(state)
     }
 }

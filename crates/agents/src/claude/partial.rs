@@ -2,6 +2,7 @@
 
 use forge_model::Entry;
 use forge_model::entry::EntryType;
+use serde::{Deserialize, Serialize};
 
 use crate::Step;
 use crate::entries::Entries;
@@ -11,20 +12,20 @@ use crate::entries::Entries;
 const GROWTH: usize = 32;
 
 /// The message that is being written.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Partial {
     message: Option<String>,
     blocks: Vec<Block>,
 }
 
 /// What a block of a message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Text,
     Thinking,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Block {
     number: u64,
     kind: Kind,

@@ -4,10 +4,11 @@ use forge_model::Entry;
 use forge_model::entry::{
     Action, CommandResult, EntryType, ExitStatus, FileChange, Todo, ToolResult, ToolResultKind, ToolStatus,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A tool call whose end has not come yet.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolCall {
     /// The index of its entry.
     pub(super) index: usize,

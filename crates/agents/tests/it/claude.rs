@@ -10,7 +10,7 @@ use crate::recording::Recording;
 
 fn turn(prompt: &str) -> Turn {
     let (prompt, worktree) = (prompt.to_string(), "/repo".to_string());
-    Turn { prompt, session: None, variant: None, settings: Value::Null, worktree }
+    Turn { prompt, worktree, ..Turn::default() }
 }
 
 fn fold(name: &str, prompt: &str) -> String {
@@ -186,7 +186,7 @@ fn what_is_open_when_the_turn_ends_is_closed() {
 fn an_answer_to_nothing_sends_nothing() {
     let mut conversation = agent("CLAUDE_CODE").unwrap().conversation(&turn("hi"));
     conversation.start();
-    let steps = conversation.answer("r", &Answer::Approve { text: None });
+    let steps = conversation.answer("r", &Answer::yes());
     assert!(matches!(&steps[..], [Step::Note(_)]), "{steps:?}");
 }
 
@@ -200,7 +200,7 @@ fn several_questions_take_an_answer_each() {
         conversation.start();
         let ask = json!({"type": "control_request", "request_id": "r", "request": request});
         conversation.read(&ask.to_string());
-        let steps = conversation.answer("r", &Answer::Approve { text: Some(text.into()) });
+        let steps = conversation.answer("r", &Answer::words(text));
         let [Step::Send(line)] = &steps[..] else { panic!("{steps:?}") };
         serde_json::from_str::<Value>(line).unwrap()["response"]["response"]["updatedInput"]["answers"]
             .clone()

@@ -1,5 +1,6 @@
 //! Plays a recording to a conversation and writes its steps down, one a line.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -91,7 +92,7 @@ impl Recording {
                     let answers = response["updatedInput"]["answers"].as_object();
                     let text =
                         answers.and_then(|answers| answers.values().next()?.as_str().map(str::to_string));
-                    Answer::Approve { text }
+                    Answer::Approve { text, answers: BTreeMap::new(), for_session: false }
                 };
                 conversation.answer(message["response"]["request_id"].as_str().unwrap(), &answer)
             }
@@ -146,6 +147,10 @@ impl Written {
                     assert!(line.ends_with('\n') && line.lines().count() == 1, "one whole line: {line:?}");
                     format!("send {}", line.trim_end())
                 }
+                Step::ReadFile { key, path, line, limit } => {
+                    format!("read {key} {path} line={line:?} limit={limit:?}")
+                }
+                Step::WriteFile { key, path, content } => format!("write {key} {path} {}", json!(content)),
                 Step::Usage(usage) => format!("{usage:?}"),
                 Step::Limited { until_ms } => format!("limited until {until_ms:?}"),
                 Step::Note(text) => format!("note {text}"),

@@ -9,7 +9,7 @@ use crate::recording::Recording;
 
 fn turn(prompt: &str) -> Turn {
     let (prompt, worktree) = (prompt.to_string(), "/repo".to_string());
-    Turn { prompt, session: None, variant: None, settings: Value::Null, worktree }
+    Turn { prompt, worktree, ..Turn::default() }
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn an_ask_is_answered_once() {
     let steps = talk.read(r#"{"scripted":"ask","id":"ask-1","text":"Which?"}"#);
     let [Step::Entry { index: 1, .. }, Step::Ask(ask)] = &steps[..] else { panic!("{steps:?}") };
     assert_eq!((ask.key.as_str(), ask.kind, ask.text.as_str()), ("ask-1", AskKind::Question, "Which?"));
-    let answer = Answer::Approve { text: Some("A".into()) };
+    let answer = Answer::words("A");
     let steps = talk.answer("ask-1", &answer);
     let [Step::Entry { index: 1, .. }, Step::Send(line)] = &steps[..] else { panic!("{steps:?}") };
     assert_eq!(line, "{\"answer\":{\"ask\":\"ask-1\",\"text\":\"A\"}}\n");

@@ -6,7 +6,7 @@ use forge_model::{Answer, AskState, AttemptState, TaskStatus};
 use crate::world::World;
 
 fn yes(text: &str) -> Answer {
-    Answer::Approve { text: Some(text.into()) }
+    Answer::words(text)
 }
 
 #[test]

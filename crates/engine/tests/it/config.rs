@@ -71,7 +71,7 @@ fn a_run_is_looked_after_although_the_profiles_are_damaged_and_nothing_new_start
     assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
     assert_eq!(world.made().0.len(), 1, "nothing was made for the start that was refused");
     let ask = world.wait_for_ask(id);
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{", "the file is left alone");

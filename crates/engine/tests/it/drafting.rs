@@ -122,7 +122,7 @@ fn the_pictures_of_a_draft_are_the_tasks_when_it_is_sent_and_in_its_worktree() {
     assert!(of_task().is_empty(), "nothing was sent yet");
     // A picture that goes meanwhile does not keep the turn from being sent.
     world.run(world.engine().delete_image(deleted)).unwrap();
-    world.run(world.engine().answer(ask.id, Answer::Approve { text: None }, "test")).unwrap();
+    world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     assert!(said(&world, id)[1].contains("look"));
     assert_eq!(of_task(), [image]);
@@ -145,7 +145,7 @@ fn a_queued_draft_waits_for_the_turns_end_and_cannot_be_edited_until_it_is_taken
     assert_eq!(world.attempt(id).queued, 0);
     save(&world, id, text("say two"));
     queue(&world, id, queued());
-    world.run(world.engine().answer(ask.id, Answer::Approve { text: None }, "test")).unwrap();
+    world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     let said = said(&world, id);
     assert_eq!(said.len(), 2, "the turn of the draft is a run of its own");

@@ -331,7 +331,7 @@ fn a_restart_in_the_middle_of_a_turn_hides_nothing() {
     let ask = world.wait_for_ask(attempt);
     world.restart();
     assert!(printed(&world).ends_with("0\n"));
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "a test")).unwrap();
     world.wait_for(attempt, AttemptState::Finished);
     let findings = world.run(world.engine().findings(attempt)).unwrap();
@@ -349,7 +349,7 @@ fn what_other_attempts_do_to_their_own_branches_is_no_finding() {
         "echo x > x; git add x; git commit -q -m x; git push -q -u . HEAD:$(git symbolic-ref HEAD)",
     )
     .0;
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "a test")).unwrap();
     for attempt in [first.attempt.attempt.id, second.attempt.attempt.id] {
         world.wait_for(attempt, AttemptState::Finished);

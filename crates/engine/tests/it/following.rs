@@ -23,7 +23,7 @@ fn a_running_agent_is_told_at_once_and_hears_it_once() {
     let ask = world.wait_for_ask(id);
     let told = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
     assert_eq!((told.delivered, told.run.id), (Delivered::Injected, started.run.id));
-    let yes = forge_model::Answer::Approve { text: Some("yes".into()) };
+    let yes = forge_model::Answer::words("yes");
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     let output = world.output(started.run.id);
@@ -42,7 +42,7 @@ fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
     let told = world.run(world.engine().follow_up(id, other, None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);
     assert_eq!(world.attempt(id).queued, 1);
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     let runs = world.run(world.engine().runs(id, true)).unwrap();
@@ -125,7 +125,7 @@ fn a_follow_up_with_a_key_is_told_once_however_often_it_is_sent() {
         let told = world.run(world.engine().follow_up(id, follow("say unique"), key.clone())).unwrap();
         assert_eq!(told.delivered, Delivered::Injected);
     }
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     assert_eq!(world.output(started.run.id).matches("unique").count(), 1);
@@ -228,7 +228,7 @@ fn nothing_overtakes_what_waits_already() {
     assert_eq!(world.run(world.engine().follow_up(id, plan, None)).unwrap().delivered, Delivered::Queued);
     let second = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
     assert_eq!(second.delivered, Delivered::Queued);
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     let runs = world.run(world.engine().runs(id, true)).unwrap();

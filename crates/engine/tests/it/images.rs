@@ -91,7 +91,7 @@ fn a_follow_up_brings_its_pictures_to_a_running_agent_and_to_one_that_has_ended(
     assert_eq!(told.delivered, Delivered::Injected);
     let placed = attempt.worktree.join(first.path());
     assert!(placed.is_file());
-    world.run(world.engine().answer(ask.id, Answer::Approve { text: None }, "test")).unwrap();
+    world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
     world.wait_for(attempt.id, AttemptState::Finished);
     assert!(world.output(started.run.id).contains(&placed.display().to_string()));
     let again = world.run(world.engine().follow_up(attempt.id, follow(&second), None)).unwrap();

@@ -208,7 +208,7 @@ fn what_waits_can_be_seen_moved_edited_and_taken_back() {
     let blank = QueueChange { prompt: Some(" ".into()), ..QueueChange::default() };
     let error = world.run(engine.change_queued(id, items[2].id.clone(), blank)).unwrap_err();
     assert!(error.to_string().contains("`prompt`"), "{error}");
-    world.run(engine.answer(ask.id, Answer::Approve { text: None }, "test")).unwrap();
+    world.run(engine.answer(ask.id, Answer::yes(), "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     let runs = world.run(engine.runs(id, true)).unwrap();
     let said: String = runs.iter().map(|run| world.output(run.id)).collect();

@@ -93,7 +93,7 @@ fn a_person_is_told_that_an_attempt_asks_and_that_it_has_finished() {
     let asked = settled(&world, 1);
     assert_eq!((asked[0].kind.as_str(), asked[0].status), ("asked", NoticeStatus::Sent));
     assert!(asked[0].sent_at.is_some() && asked[0].task == Some(task), "{asked:?}");
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);
     assert_eq!(settled(&world, 2)[0].kind.as_str(), "finished");

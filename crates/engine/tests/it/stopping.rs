@@ -107,7 +107,7 @@ fn a_stop_between_two_turns_stops_the_second() {
     let other =
         forge_engine::FollowUp { prompt: "hang".into(), variant: Some("LOUD".into()), images: Vec::new() };
     world.run(world.engine().follow_up(id, other, None)).unwrap();
-    let yes = forge_model::Answer::Approve { text: None };
+    let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();
     let go = world.dir.path().join("go");
     eventually("the first turn is over", || go.with_extension("reached").exists().then_some(()));

@@ -296,10 +296,8 @@ fn the_adapter_and_the_player_understand_each_other() {
     let agent = forge_agents::agent("SCRIPTED").unwrap();
     let turn = Turn {
         prompt: "ask Which?\nrun echo hi\nedit x.txt y\nsay well".into(),
-        session: None,
-        variant: None,
         settings: json!({"append_prompt": " done"}),
-        worktree: String::new(),
+        ..Turn::default()
     };
     assert_eq!(agent.command(&turn).args, ["scripted"]);
     let mut player = Player::start(&[]);
@@ -311,9 +309,7 @@ fn the_adapter_and_the_player_understand_each_other() {
             match step {
                 Step::Send(text) => player.send_text(&text),
                 Step::Ask(ask) => {
-                    more.extend(
-                        conversation.answer(&ask.key, &Answer::Approve { text: Some("that".into()) }),
-                    );
+                    more.extend(conversation.answer(&ask.key, &Answer::words("that")));
                 }
                 Step::Entry { index, entry } => {
                     shown.resize(shown.len().max(index + 1), String::new());

@@ -188,7 +188,7 @@ impl TryFrom<Fields> for Answer {
         };
         let reason = reason.or(fields.filled_text(names::REASON)?);
         Ok(match approved {
-            true => Answer::Approve { text: text.or(reason) },
+            true => text.or(reason).map_or(Answer::yes(), Answer::words),
             false => Answer::Deny { reason: reason.or(text) },
         })
     }

@@ -288,7 +288,7 @@ fn an_answer_is_told_inside_the_envelope_and_beside_it() {
         let inside = json!({"success": true, "data": data, "error_data": null, "message": null});
         with(inside, data)
     };
-    let approved = told(AskState::Approved, Some(Answer::Approve { text: None }));
+    let approved = told(AskState::Approved, Some(Answer::yes()));
     assert_eq!(approved, envelope(json!({"status": "approved"})));
     let denied = told(AskState::Denied, Some(Answer::Deny { reason: Some("no".to_string()) }));
     assert_eq!(denied, envelope(json!({"status": "denied", "reason": "no"})));
@@ -304,7 +304,7 @@ fn an_answer_is_read_as_either_kind_of_client_sends_it() {
         Value::Object(map) => Answer::try_from(Fields::new(map)),
         _ => panic!("objects only"),
     };
-    let approve = |text: Option<&str>| Answer::Approve { text: text.map(str::to_string) };
+    let approve = |text: Option<&str>| text.map_or(Answer::yes(), Answer::words);
     let deny = |reason: Option<&str>| Answer::Deny { reason: reason.map(str::to_string) };
     let cases = [
         (json!({"execution_process_id": ID, "status": {"status": "approved"}}), approve(None)),
