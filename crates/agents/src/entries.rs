@@ -1,14 +1,20 @@
-//! Numbers the entries of one conversation, and gathers the lines of standard error into few of them.
+//! Numbers the entries of one conversation, gathers the lines of standard error into few of them, and shows what
+//! could not be understood: nothing that an agent prints is passed over in silence because it is broken.
 
 use forge_model::Entry;
 use forge_model::entry::{EntryType, ErrorType};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 
 use crate::Step;
 
 /// How much of standard error one entry holds. Every further line replaces the entry, so it must stay small.
 const ERROR_ENTRY: usize = 4 * 1024;
+
+/// How much of a line that could not be understood is quoted, in characters.
+const QUOTED: usize = 300;
 
 /// The numbering of one conversation's entries.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -32,6 +38,31 @@ impl Entries {
     /// Returns the step that shows a new entry nobody will replace.
     pub(crate) fn show(&mut self, entry_type: EntryType, content: impl Into<String>) -> Step {
         self.add(Entry::new(entry_type, content)).1
+    }
+
+    /// Reads a line as a message of the agent's protocol. When it is none, the steps show what it is instead: nothing
+    /// for a blank line, an error that quotes it for JSON that is cut or of a shape that should be known, and a
+    /// system message for a plain line.
+    pub(crate) fn understand<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, Vec<Step>> {
+        let line = line.trim_end();
+        if line.is_empty() {
+            return Err(Vec::new());
+        }
+        if !is_json_like(line.trim_start()) {
+            return Err(vec![self.show(EntryType::SystemMessage, line)]);
+        }
+        serde_json::from_str(line).map_err(|error| vec![self.not_understood(line, &error)])
+    }
+
+    /// Shows a message that could not be understood, with its first few hundred characters.
+    pub(crate) fn not_understood(&mut self, line: &str, error: &serde_json::Error) -> Step {
+        let what = match error.classify() {
+            Category::Eof => "is cut",
+            Category::Syntax | Category::Io => "is broken",
+            Category::Data => "was not understood",
+        };
+        let kind = EntryType::ErrorMessage { error_type: ErrorType::Other };
+        self.show(kind, format!("A line of the agent {what} ({error}): {}", quoted(line)))
     }
 
     /// Returns the step that shows an error, unless it is the error shown last.
@@ -65,9 +96,76 @@ impl Entries {
     }
 }
 
+/// Says whether a line is meant as JSON: an object, or a list of something but words. `[INFO] ready` is a plain line.
+pub(crate) fn is_json_like(line: &str) -> bool {
+    match line.strip_prefix('[') {
+        Some(rest) => rest.trim_start().chars().next().is_none_or(|first| "{[\"]".contains(first)),
+        None => line.starts_with('{'),
+    }
+}
+
+/// Returns the beginning of a line, in its own characters.
+fn quoted(line: &str) -> String {
+    let mut characters = line.trim().chars();
+    let mut quote: String = characters.by_ref().take(QUOTED).collect();
+    if characters.next().is_some() {
+        quote.push('…');
+    }
+    quote
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
+
+    fn read(line: &str) -> Result<Value, Box<Entry>> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Known {
+            known: Value,
+        }
+        let mut entries = Entries::default();
+        entries.understand::<Known>(line).map(|message| message.known).map_err(|mut steps| {
+            let Some(Step::Entry { entry, .. }) = steps.pop() else {
+                panic!("nothing is shown for {line:?}")
+            };
+            assert!(steps.is_empty());
+            Box::new(entry)
+        })
+    }
+
+    #[test]
+    fn json_that_is_cut_or_unknown_is_an_error_that_quotes_it() {
+        assert_eq!(read(r#" {"known": 1} "#), Ok(Value::from(1)));
+        for (line, what) in [
+            (r#"{"known": "wor"#, "is cut"),
+            ("{", "is cut"),
+            (r#"{"known"; 1}"#, "is broken"),
+            (r#"{"unknown": 1}"#, "was not understood"),
+            (r#"[{"known": 1"#, "is cut"),
+        ] {
+            let Entry { entry_type, content, .. } = *read(line).unwrap_err();
+            assert_eq!(entry_type, EntryType::ErrorMessage { error_type: ErrorType::Other });
+            assert!(content.starts_with(&format!("A line of the agent {what}")), "{content}");
+            assert!(content.ends_with(line), "{content}");
+        }
+    }
+
+    #[test]
+    fn a_plain_line_is_a_system_message_and_a_blank_one_is_nothing() {
+        for line in ["Update available!", "[INFO] ready", "[2026-11-16] ready", "42", "\"words\"", "null"] {
+            assert_eq!(*read(line).unwrap_err(), Entry::new(EntryType::SystemMessage, line));
+        }
+        assert_eq!(Entries::default().understand::<Value>("  \t "), Err(Vec::new()));
+    }
+
+    #[test]
+    fn a_long_line_is_quoted_in_part() {
+        let line = format!("{{\"{}", "ü".repeat(100_000));
+        let content = read(&line).unwrap_err().content;
+        assert!(content.ends_with('…') && content.chars().count() < 2 * QUOTED, "{}", content.len());
+    }
 
     fn shown(step: Option<Step>) -> (usize, String) {
         match step {

@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::conversation::{remembered, resumed};
-use crate::entries::Entries;
+use crate::entries::{Entries, is_json_like};
 use crate::{About, Agent, AskRequest, Capabilities, CommandSpec, Conversation, Program, Step, Turn};
 
-/// How every line of the player begins that is not plain text. A said line that begins so is sent as
+/// Says whether a line of the player is read as an event and not as plain text. A said line that would be is sent as
 /// [`Event::Say`].
-pub const MARK: &str = "{\"scripted\"";
+pub fn reads_as_event(line: &str) -> bool {
+    is_json_like(line.trim_start())
+}
 
 /// What the player prints, beside plain text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,12 +136,12 @@ impl Conversation for Talk {
     }
 
     fn read(&mut self, line: &str) -> Vec<Step> {
-        if !line.starts_with(MARK) {
+        if !reads_as_event(line) {
             return self.said(line);
         }
-        match serde_json::from_str(line) {
+        match self.entries.understand(line) {
             Ok(event) => self.happened(event),
-            Err(error) => vec![Step::Note(format!("could not read an event of the player: {error}"))],
+            Err(steps) => steps,
         }
     }
 
@@ -298,8 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn an_event_begins_with_the_mark() {
+    fn an_event_is_told_from_plain_text_by_how_it_begins() {
         let event = Event::Ran { id: "1".into(), exit: 0, output: String::new() };
-        assert!(serde_json::to_string(&event).unwrap().starts_with(MARK));
+        assert!(reads_as_event(&serde_json::to_string(&event).unwrap()));
+        assert!(reads_as_event(r#" {"scr"#) && !reads_as_event("say {") && !reads_as_event("[x] done"));
     }
 }

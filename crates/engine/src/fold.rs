@@ -197,6 +197,7 @@ impl Talk {
                 }
                 Step::Entry { .. }
                 | Step::Limited { .. }
+                | Step::SessionUnknown
                 | Step::Note(_)
                 | Step::ReadFile { .. }
                 | Step::WriteFile { .. } => {}

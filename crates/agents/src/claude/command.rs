@@ -7,6 +7,10 @@ pub(super) const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
 /// What `install: npx` in a profile runs: the version whose recordings the tests hold.
 pub(super) const PINNED: &str = "@anthropic-ai/claude-code@2.1.325";
 
+/// What the setting `claude_code_router` runs in place of the agent: it starts the installed `claude` itself, with
+/// the models that its own configuration names. Its later versions are another program.
+const ROUTER: &str = "@musistudio/claude-code-router@2.0.0";
+
 /// Returns the command that plays a turn.
 pub(super) fn command(turn: &Turn) -> CommandSpec {
     let mut args: Vec<String> = [
@@ -30,6 +34,9 @@ pub(super) fn command(turn: &Turn) -> CommandSpec {
     );
     if let Some(session) = &turn.session {
         args.extend(["--resume".to_string(), session.clone()]);
+        if turn.fork {
+            args.push("--fork-session".to_string());
+        }
     }
     for key in ["model", "effort", "agent"] {
         if let Some(value) = turn.text_setting(key) {
@@ -41,7 +48,9 @@ pub(super) fn command(turn: &Turn) -> CommandSpec {
     if turn.flag_setting("disable_api_key") == Some(true) {
         unset.push("ANTHROPIC_API_KEY".to_string());
     }
-    let program = if turn.text_setting("install") == Some("npx") {
+    let program = if turn.flag_setting("claude_code_router") == Some(true) {
+        Program::Given { argv: ["npx", "-y", ROUTER, "code"].map(str::to_string).into() }
+    } else if turn.text_setting("install") == Some("npx") {
         Program::Given { argv: ["npx", "-y", PINNED].map(str::to_string).into() }
     } else {
         Program::Named { name: "claude", install: INSTALL }
@@ -117,6 +126,23 @@ mod tests {
         let follow_up = Turn { session: Some("abc".into()), ..turn(Value::Null) };
         let args = command(&follow_up).args;
         assert!(args.windows(2).any(|pair| pair == ["--resume", "abc"]), "{args:?}");
+    }
+
+    #[test]
+    fn a_fork_branches_off_the_session_it_names() {
+        let follow_up = Turn { session: Some("abc".into()), fork: true, ..turn(Value::Null) };
+        let args = command(&follow_up).args;
+        assert!(args.windows(3).any(|three| three == ["--resume", "abc", "--fork-session"]), "{args:?}");
+        let nothing = Turn { fork: true, ..turn(Value::Null) };
+        assert!(!has(&command(&nothing), "--fork-session"), "there is nothing to branch off");
+    }
+
+    #[test]
+    fn the_router_is_called_in_place_of_the_agent() {
+        let spec = command(&turn(json!({"claude_code_router": true, "install": "npx"})));
+        let argv = ["npx", "-y", ROUTER, "code"].map(str::to_string).into();
+        assert_eq!(spec.program, Program::Given { argv });
+        assert!(has(&spec, "--output-format=stream-json"));
     }
 
     #[test]

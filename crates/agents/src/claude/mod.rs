@@ -1,7 +1,9 @@
 //! Claude Code, by the stream-json control protocol of its command line.
 
+mod asks;
 mod command;
 mod fold;
+mod outcome;
 mod partial;
 mod tools;
 mod wire;

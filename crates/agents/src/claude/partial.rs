@@ -11,6 +11,9 @@ use crate::entries::Entries;
 /// square of its length; this way it costs a few dozen times its length, and short texts still flow.
 const GROWTH: usize = 32;
 
+/// How many blocks one message may have; no message has as many.
+const MOST_BLOCKS: usize = 1000;
+
 /// The message that is being written.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Partial {
@@ -64,6 +67,9 @@ impl Partial {
         entries: &mut Entries,
     ) -> Option<Step> {
         let known = self.blocks.iter().position(|block| block.number == number);
+        if known.is_none() && self.blocks.len() >= MOST_BLOCKS {
+            return None;
+        }
         let at = known.unwrap_or_else(|| {
             let text = String::new();
             self.blocks.push(Block { number, kind, entry: None, text, shown: 0, settled: false });

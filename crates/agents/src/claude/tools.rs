@@ -128,7 +128,10 @@ fn action(tool: &str, input: &Value, roots: &[String]) -> (Action, String) {
             let description = format!("List directory: `{}`", path("path"));
             (Action::Other { description: description.clone() }, description)
         }
-        "AskUserQuestion" => (generic(tool.to_string(), input), questions(input).join("\n")),
+        "AskUserQuestion" => {
+            let asked: Vec<String> = questions(input).into_iter().map(|question| question.text).collect();
+            (generic(tool.to_string(), input), asked.join("\n"))
+        }
         "NotebookEdit" => (generic(tool.to_string(), input), quoted(&path("notebook_path"))),
         _ => {
             let name = match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
@@ -140,10 +143,18 @@ fn action(tool: &str, input: &Value, roots: &[String]) -> (Action, String) {
     }
 }
 
+/// A question that an `AskUserQuestion` call puts.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) text: String,
+    pub(super) header: Option<String>,
+}
+
 /// Returns the questions that an `AskUserQuestion` call puts.
-pub(super) fn questions(input: &Value) -> Vec<String> {
+pub(super) fn questions(input: &Value) -> Vec<Question> {
     let questions = input.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let question = |item: &Value| Some(item.get("question")?.as_str()?.to_string());
+    let text = |item: &Value, key: &str| Some(item.get(key)?.as_str()?.to_string());
+    let question = |item| Some(Question { text: text(item, "question")?, header: text(item, "header") });
     questions.iter().filter_map(question).collect()
 }
 

@@ -1,11 +1,12 @@
 //! The lines Claude Code prints, as far as Forge reads them, and those it is sent.
 //!
-//! Reading is lenient: every field may be missing, unknown fields and kinds are passed over.
+//! Reading is lenient: every field may be missing or of another shape, unknown fields and kinds are passed over. A
+//! part of a message that cannot be read leaves the others readable.
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 /// One line of output.
@@ -22,7 +23,8 @@ pub(super) enum Line {
     Result(Box<Outcome>),
     ControlRequest {
         request_id: String,
-        request: Request,
+        #[serde(default)]
+        request: Value,
     },
     ControlCancelRequest {
         request_id: String,
@@ -40,14 +42,25 @@ pub(super) enum Line {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct System {
+    #[serde(deserialize_with = "lenient")]
     pub(super) subtype: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) session_id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) cwd: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) model: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) attempt: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) max_retries: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) retry_delay_ms: Option<f64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) error_status: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) content: Option<String>,
 }
 
@@ -57,8 +70,10 @@ pub(super) struct System {
 pub(super) struct Message {
     pub(super) message: Content,
     /// The tool call whose sub-agent speaks; none for the agent itself.
+    #[serde(deserialize_with = "lenient")]
     pub(super) parent_tool_use_id: Option<String>,
     /// Set on an assistant message that is really an error of the provider: `rate_limit`, …
+    #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<String>,
     /// What the tool gave back, in a form of its own.
     pub(super) tool_use_result: Option<Value>,
@@ -67,6 +82,7 @@ pub(super) struct Message {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Content {
+    #[serde(deserialize_with = "lenient")]
     pub(super) id: Option<String>,
     pub(super) content: Body,
 }
@@ -75,8 +91,16 @@ pub(super) struct Content {
 #[serde(untagged)]
 pub(super) enum Body {
     Text(String),
-    Blocks(Vec<Block>),
-    Unknown(IgnoredAny),
+    Blocks(Vec<Part>),
+    Unknown(Value),
+}
+
+/// A part of a message, or what stands where one should be.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Part {
+    Block(Block),
+    Unknown(Value),
 }
 
 impl Default for Body {
@@ -140,30 +164,42 @@ pub(super) enum Delta {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Outcome {
+    #[serde(deserialize_with = "lenient")]
     pub(super) is_error: bool,
+    #[serde(deserialize_with = "lenient")]
     pub(super) result: Option<String>,
-    pub(super) errors: Option<Vec<String>>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) errors: Option<Vec<Value>>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) api_error_status: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) terminal_reason: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) usage: Option<Tokens>,
     /// Grows over all turns of a session, resumed ones included.
+    #[serde(deserialize_with = "lenient")]
     pub(super) total_cost_usd: Option<f64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) model_usage_since_last_result: Option<HashMap<String, ModelUsage>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
+    #[serde(deserialize_with = "lenient")]
     pub(super) input_tokens: Option<i64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) output_tokens: Option<i64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) cache_creation_input_tokens: Option<i64>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) cache_read_input_tokens: Option<i64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ModelUsage {
-    #[serde(rename = "costUSD")]
+    #[serde(rename = "costUSD", deserialize_with = "lenient")]
     pub(super) cost_usd: Option<f64>,
 }
 
@@ -177,7 +213,12 @@ pub(super) enum Request {
         input: Value,
         tool_use_id: Option<String>,
         description: Option<String>,
+        /// What would keep the agent from asking for the like of it again.
+        #[serde(default)]
+        permission_suggestions: Value,
     },
+    /// A hook runs. Forge registers none, so it has nothing to say to any.
+    HookCallback,
     #[serde(other)]
     Unknown,
 }
@@ -186,17 +227,24 @@ pub(super) enum Request {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Response {
+    #[serde(deserialize_with = "lenient")]
     pub(super) subtype: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) request_id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct RateLimit {
+    #[serde(deserialize_with = "lenient")]
     pub(super) status: Option<String>,
-    #[serde(rename = "resetsAt")]
+    #[serde(rename = "resetsAt", deserialize_with = "lenient")]
     pub(super) resets_at: Option<f64>,
+    /// The account pays for more than its limit.
+    #[serde(rename = "isUsingOverage", deserialize_with = "lenient")]
+    pub(super) is_using_overage: bool,
 }
 
 /// Asks the agent for something: `initialize`, `interrupt`.
@@ -219,6 +267,11 @@ pub(super) fn respond(request_id: &str, response: Value) -> String {
 pub(super) fn refuse(request_id: &str, error: &str) -> String {
     let response = json!({"subtype": "error", "request_id": request_id, "error": error});
     line(&json!({"type": "control_response", "response": response}))
+}
+
+/// Reads a field that may have any shape: one that is not understood is as good as absent.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<T, D::Error> {
+    Ok(T::deserialize(Value::deserialize(field)?).unwrap_or_default())
 }
 
 fn line(value: &Value) -> String {

@@ -3,7 +3,13 @@
 #[cfg(test)]
 mod claude;
 #[cfg(test)]
+mod dice;
+#[cfg(test)]
+mod fuzzed;
+#[cfg(test)]
 mod mcp;
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod recording;
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Plays a recording to a conversation and writes its steps down, one a line.
+//! Plays a recording to a conversation and writes its steps down, one a line. What was sent when the recording was
+//! made is compared with what the conversation sends; how the two are read is up to the agent's [`Protocol`].
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -9,14 +10,44 @@ use forge_agents::{Agent, Conversation, Lines, Step, Turn, agent};
 use forge_model::Answer;
 use serde_json::{Value, json};
 
-/// A recorded conversation: what each side said, in order.
-pub(crate) struct Recording {
-    agent: &'static dyn Agent,
-    turn: Turn,
-    parts: Vec<Part>,
+/// How the recordings of one agent are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Protocol {
+    /// The agent's name, as profiles spell it.
+    pub(crate) agent: &'static str,
+    /// What was done so that this line was sent to the agent.
+    pub(crate) told: fn(&Value) -> Told,
+    /// Says whether a line that the conversation sends means the same as the recorded one.
+    pub(crate) same: fn(ours: &Value, recorded: &Value) -> bool,
 }
 
-enum Part {
+/// What was done so that a line was sent to the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Told {
+    /// Nothing: the conversation sends it by itself, as its opening or in answer to the agent.
+    ByItself,
+    /// A person said this. The first time it is the turn's prompt, which the conversation sends by itself.
+    Say(String),
+    /// A person answered the ask with this key.
+    Answer(String, Answer),
+    /// A person asked the agent to stop.
+    Interrupt,
+    /// The engine did what a file step wanted.
+    File(String, Result<String, String>),
+    /// Forge does not send the like of it.
+    NotOurs,
+}
+
+/// A recorded conversation: what each side said, in order.
+#[derive(Clone)]
+pub(crate) struct Recording {
+    pub(crate) turn: Turn,
+    pub(crate) parts: Vec<Part>,
+    protocol: Protocol,
+}
+
+#[derive(Clone)]
+pub(crate) enum Part {
     /// Bytes the agent printed.
     Printed(Vec<u8>),
     /// A line on standard error.
@@ -26,9 +57,10 @@ enum Part {
 }
 
 impl Recording {
-    /// Reads `fixtures/<path>.jsonl`: plain output, or `{dir, msg}` records of both directions. The lines of a
-    /// `.stderr` beside it come last.
-    pub(crate) fn read(path: &str, agent_name: &str, turn: Turn) -> Self {
+    /// Reads `fixtures/<path>.jsonl`: plain output, or `{dir, msg}` records of both directions, where `>` was sent,
+    /// `<` was printed, and a text in `!` came on standard error. The lines of a `.stderr` beside it come last. The
+    /// prompt is the first thing that was said, or `Say hello.` when the recording holds only what was printed.
+    pub(crate) fn read(path: &str, protocol: Protocol) -> Self {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path);
         let text = fs::read_to_string(path.with_extension("jsonl")).unwrap();
         let mut parts = Vec::new();
@@ -37,35 +69,52 @@ impl Recording {
             match record["dir"].as_str() {
                 Some(">") => parts.push(Part::Sent(record["msg"].clone())),
                 Some("<") => print(&mut parts, &record["msg"].to_string()),
-                Some(_) => {}
+                Some(_) => {
+                    parts.extend(record["msg"].as_str().map(|line| Part::Error(line.to_string())));
+                }
                 None => print(&mut parts, line),
             }
         }
         if let Ok(errors) = fs::read_to_string(path.with_extension("stderr")) {
             parts.extend(errors.lines().map(|line| Part::Error(line.to_string())));
         }
-        Self { agent: agent(agent_name).unwrap(), turn, parts }
+        let said = parts.iter().find_map(|part| match part {
+            Part::Sent(message) => match (protocol.told)(message) {
+                Told::Say(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        });
+        let prompt = said.unwrap_or_else(|| "Say hello.".to_string());
+        let turn = Turn { prompt, worktree: "/repo".to_string(), ..Turn::default() };
+        Self { turn, parts, protocol }
+    }
+
+    /// Returns the recording with another turn: a session to go on with, settings.
+    pub(crate) fn of(self, change: impl FnOnce(Turn) -> Turn) -> Self {
+        Self { turn: change(self.turn), ..self }
+    }
+
+    /// Returns the agent that was recorded.
+    pub(crate) fn agent(&self) -> &'static dyn Agent {
+        agent(self.protocol.agent).unwrap()
     }
 
     /// Folds the recording with its output cut into chunks of a size, and writes the steps down.
     pub(crate) fn fold(&self, size: usize) -> String {
-        let mut conversation = self.agent.conversation(&self.turn);
-        let mut written = Written::default();
-        written.steps(conversation.start());
-        let mut lines = Lines::new();
+        let mut play = Play::begin(self);
         for part in &self.parts {
             match part {
-                Part::Printed(bytes) => {
-                    for chunk in bytes.chunks(size) {
-                        lines.push(chunk, |line| written.steps(conversation.read(line)));
-                    }
-                }
-                Part::Error(line) => written.steps(conversation.read_error(line)),
-                Part::Sent(message) => self.sent(message, &mut *conversation, &mut written),
+                Part::Printed(bytes) => bytes.chunks(size).for_each(|chunk| play.print(chunk)),
+                Part::Error(line) => play.print_error(line),
+                Part::Sent(message) => play.send(message, self.protocol),
             }
         }
-        lines.finish(|line| written.steps(conversation.read(line)));
-        written.text
+        let (text, unsent) = play.end();
+        if self.parts.iter().any(|part| matches!(part, Part::Sent(_))) {
+            assert!(unsent.is_empty(), "this was not sent when the recording was made: {unsent:?}");
+        }
+        text
     }
 
     /// Folds the recording once as a whole and then in chunks of many sizes; all must agree.
@@ -77,37 +126,9 @@ impl Recording {
         whole
     }
 
-    /// Makes the conversation say what was said when the recording was made, and compares the words.
-    fn sent(&self, message: &Value, conversation: &mut dyn Conversation, written: &mut Written) {
-        let steps = match message["type"].as_str() {
-            Some("control_request") if message["request"]["subtype"] == "interrupt" => {
-                written.steps(conversation.interrupt());
-                return;
-            }
-            Some("control_response") => {
-                let response = &message["response"]["response"];
-                let answer = if response["behavior"] == "deny" {
-                    Answer::Deny { reason: response["message"].as_str().map(str::to_string) }
-                } else {
-                    let answers = response["updatedInput"]["answers"].as_object();
-                    let text =
-                        answers.and_then(|answers| answers.values().next()?.as_str().map(str::to_string));
-                    Answer::Approve { text, answers: BTreeMap::new(), for_session: false }
-                };
-                conversation.answer(message["response"]["request_id"].as_str().unwrap(), &answer)
-            }
-            // The first one is what `start` says.
-            Some("user") if message["message"]["content"] != self.turn.prompt.as_str() => {
-                conversation.say(message["message"]["content"].as_str().unwrap())
-            }
-            _ => return,
-        };
-        let sent = steps.iter().find_map(|step| match step {
-            Step::Send(line) => Some(serde_json::from_str::<Value>(line).unwrap()),
-            _ => None,
-        });
-        assert_eq!(sent.as_ref(), Some(message), "what is sent differs from what worked");
-        written.steps(steps);
+    /// Returns what a line that was sent tells about the person.
+    pub(crate) fn told(&self, message: &Value) -> Told {
+        (self.protocol.told)(message)
     }
 }
 
@@ -119,10 +140,91 @@ fn print(parts: &mut Vec<Part>, line: &str) {
     }
 }
 
+/// A conversation that is being played, with what it did so far.
+pub(crate) struct Play {
+    agent: &'static dyn Agent,
+    conversation: Box<dyn Conversation>,
+    lines: Lines,
+    written: Written,
+    prompted: bool,
+}
+
+impl Play {
+    /// Opens the conversation.
+    pub(crate) fn begin(recording: &Recording) -> Self {
+        let agent = recording.agent();
+        let mut conversation = agent.conversation(&recording.turn);
+        let mut written = Written::default();
+        written.steps(conversation.start());
+        Self { agent, conversation, lines: Lines::new(), written, prompted: false }
+    }
+
+    /// Gives the conversation bytes that the agent printed.
+    pub(crate) fn print(&mut self, bytes: &[u8]) {
+        let Self { conversation, lines, written, .. } = self;
+        lines.push(bytes, |line| written.steps(conversation.read(line)));
+    }
+
+    /// Gives the conversation a line of standard error.
+    pub(crate) fn print_error(&mut self, line: &str) {
+        self.written.steps(self.conversation.read_error(line));
+    }
+
+    /// Does what a person did.
+    pub(crate) fn act(&mut self, told: &Told) {
+        let steps = match told {
+            // The prompt is what the conversation began with.
+            Told::Say(_) if !std::mem::replace(&mut self.prompted, true) => return,
+            Told::Say(text) => self.conversation.say(text),
+            Told::Answer(ask, answer) => self.conversation.answer(ask, answer),
+            Told::Interrupt => self.conversation.interrupt(),
+            Told::File(key, came) => {
+                self.conversation.file(key, came.as_ref().map(String::as_str).map_err(String::as_str))
+            }
+            Told::ByItself | Told::NotOurs => return,
+        };
+        self.written.steps(steps);
+    }
+
+    /// Makes the conversation send what was sent when the recording was made.
+    fn send(&mut self, message: &Value, protocol: Protocol) {
+        let told = (protocol.told)(message);
+        if told == Told::NotOurs {
+            return;
+        }
+        self.act(&told);
+        let sent = self.written.sent.pop_front().unwrap_or_default();
+        let same = (protocol.same)(&sent, message);
+        assert!(same, "what is sent differs from what worked:\n{sent}\n{message}");
+    }
+
+    /// Writes all that the conversation remembers down as a text, and goes on with one that only has read this.
+    pub(crate) fn reopen(&mut self) {
+        let text = self.remembered();
+        let state = serde_json::from_str(&text).unwrap();
+        self.conversation = self.agent.conversation_at(&state).unwrap();
+    }
+
+    /// Returns all that the conversation remembers, as text.
+    pub(crate) fn remembered(&self) -> String {
+        self.conversation.state().to_string()
+    }
+
+    /// Ends the output. Returns the steps as text, and what was sent without being asked for.
+    pub(crate) fn end(mut self) -> (String, VecDeque<Value>) {
+        let Self { conversation, lines, written, .. } = &mut self;
+        lines.finish(|line| written.steps(conversation.read(line)));
+        (self.written.text, self.written.sent)
+    }
+}
+
+/// The steps of a conversation as text.
 #[derive(Default)]
 struct Written {
     text: String,
     entries: usize,
+    /// What was sent and has not been compared yet.
+    sent: VecDeque<Value>,
 }
 
 impl Written {
@@ -138,6 +240,7 @@ impl Written {
                     format!("{verb} {index} {entry}")
                 }
                 Step::Session(id) => format!("session {id}"),
+                Step::SessionUnknown => "session unknown".to_string(),
                 Step::Ask(ask) => {
                     let (key, kind, tool, text) = (ask.key, ask.kind, ask.tool, ask.text);
                     format!("ask {key} {kind} {tool} {} {}", json!(text), ask.input)
@@ -145,6 +248,7 @@ impl Written {
                 Step::Withdrawn(key) => format!("withdrawn {key}"),
                 Step::Send(line) => {
                     assert!(line.ends_with('\n') && line.lines().count() == 1, "one whole line: {line:?}");
+                    self.sent.push_back(serde_json::from_str(&line).unwrap_or_else(|_| json!(line)));
                     format!("send {}", line.trim_end())
                 }
                 Step::ReadFile { key, path, line, limit } => {

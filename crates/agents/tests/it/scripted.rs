@@ -5,7 +5,11 @@ use forge_model::{Answer, AskKind};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::recording::Recording;
+use crate::recording::{Protocol, Recording, Told};
+
+/// How the recordings of the player are read; they hold only what it printed.
+pub(crate) const PROTOCOL: Protocol =
+    Protocol { agent: "SCRIPTED", told: |_| Told::NotOurs, same: |ours, recorded| ours == recorded };
 
 fn turn(prompt: &str) -> Turn {
     let (prompt, worktree) = (prompt.to_string(), "/repo".to_string());
@@ -14,8 +18,7 @@ fn turn(prompt: &str) -> Turn {
 
 #[test]
 fn everything_but_asking() {
-    let recording = Recording::read("scripted/everything", "SCRIPTED", turn("say hello"));
-    assert_snapshot!("everything", recording.fold_any_size());
+    assert_snapshot!("everything", Recording::read("scripted/everything", PROTOCOL).fold_any_size());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use forge_agents::scripted::{Event, MARK};
+use forge_agents::scripted::{Event, reads_as_event};
 
 /// Names a file that gets every printed line too, so that a test can compare what was printed with what arrived.
 /// Where it names a directory, the file in it is called like the run, so that many players share the variable.
@@ -48,7 +48,7 @@ impl Output {
             return self.print(b"\n");
         }
         for line in text.lines() {
-            if line.starts_with(MARK) {
+            if reads_as_event(line) {
                 self.event(&Event::Say { text: line.to_string() })?;
             } else {
                 self.print(format!("{line}\n").as_bytes())?;
