@@ -243,7 +243,11 @@ fn copy(from: &OwnedFd, to: &OwnedFd, path: &str, budget: &mut Budget) -> std::r
 }
 
 /// Opens the directory of a path below another, one name after the other, so that no link is followed.
-fn open_below<'a>(top: &OwnedFd, path: &'a str, make: bool) -> rustix::io::Result<(OwnedFd, &'a str)> {
+pub(crate) fn open_below<'a>(
+    top: &OwnedFd,
+    path: &'a str,
+    make: bool,
+) -> rustix::io::Result<(OwnedFd, &'a str)> {
     let mut names: Vec<_> = path.split('/').collect();
     let name = names.pop().unwrap_or_default();
     let mut dir = top.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -262,7 +266,7 @@ fn open_below<'a>(top: &OwnedFd, path: &'a str, make: bool) -> rustix::io::Resul
     Ok((dir, name))
 }
 
-fn open_top(path: &Path) -> Result<OwnedFd> {
+pub(crate) fn open_top(path: &Path) -> Result<OwnedFd> {
     rustix::fs::open(path, OPEN_DIR, Mode::empty())
         .map_err(|errno| Error::unavailable(format!("could not open {}: {errno}", path.display())))
 }
@@ -271,7 +275,7 @@ fn same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn reason(errno: Errno) -> String {
+pub(crate) fn reason(errno: Errno) -> String {
     match errno {
         Errno::LOOP | Errno::NOTDIR => "a link, or behind one".to_string(),
         errno => errno.to_string(),

@@ -117,6 +117,10 @@ impl Engine {
                 Read::More if teller.known.is_some() => teller.tell(log.fold.progress()).await?,
                 Read::More => {}
                 Read::End(Liveness::Alive) => {
+                    let notes = log.fold.progress().notes;
+                    if self.grant(run, &turn.worktree, log.fold.wishes(), notes).await? {
+                        handle.told.store(true, Ordering::SeqCst);
+                    }
                     teller.tell(log.fold.progress()).await?;
                     handle.wake.notified().await;
                 }

@@ -6,6 +6,7 @@ use forge_agents::{AskRequest, Conversation, Lines, Step};
 use forge_model::Usage;
 use forge_process::{Record, Stream};
 
+use crate::agent_files::Wish;
 use crate::input::Input;
 
 /// A log being read into a conversation.
@@ -23,8 +24,11 @@ struct Talk {
     sends: u64,
     /// How many notes were folded.
     notes: u64,
-    /// Turns whose text is not in the agent's input yet: the number of the note, and of its first text.
-    unsent: VecDeque<(u64, u64)>,
+    /// Turns whose text is not in the agent's input yet: the number of the note, and of its first text. The latter is
+    /// none while the turn waits for the end of the one before.
+    unsent: VecDeque<(u64, Option<u64>)>,
+    /// The files that the agent waits for.
+    wishes: Vec<Wish>,
     turns_told: u64,
     turns_done: u64,
     failed: bool,
@@ -88,6 +92,7 @@ impl Fold {
             sends: 0,
             notes: 0,
             unsent: VecDeque::new(),
+            wishes: Vec::new(),
             turns_told: 1,
             turns_done: 0,
             failed: false,
@@ -134,6 +139,11 @@ impl Fold {
         }
     }
 
+    /// The files that the agent waits for, as far as the log was read.
+    pub(crate) fn wishes(&self) -> &[Wish] {
+        &self.talk.wishes
+    }
+
     /// How the conversation went so far.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome {
@@ -158,7 +168,7 @@ impl Talk {
 
     /// A text is in the agent's input, and with it every one before it.
     fn sent(&mut self, ordinal: u64) {
-        while self.unsent.front().is_some_and(|(_, first)| *first <= ordinal) {
+        while self.unsent.front().is_some_and(|(_, first)| first.is_some_and(|first| first <= ordinal)) {
             self.unsent.pop_front();
         }
     }
@@ -168,17 +178,24 @@ impl Talk {
         let steps = match Input::read(text) {
             Some(Input::Turn { prompt, .. }) => {
                 self.turns_told += 1;
-                self.unsent.push_back((self.notes, self.sends + 1));
-                self.conversation.say(&prompt)
+                let steps = self.conversation.say(&prompt);
+                let at_once = steps.iter().any(|step| matches!(step, Step::Send(_)));
+                self.unsent.push_back((self.notes, at_once.then_some(self.sends + 1)));
+                steps
             }
             Some(Input::Answer { ask, answer }) => self.conversation.answer(&ask, &answer),
             Some(Input::Interrupt) => self.conversation.interrupt(),
+            Some(Input::File { key, came }) => {
+                self.wishes.retain(|wish| wish.key() != key);
+                self.conversation.file(&key, came.as_deref().map_err(String::as_str))
+            }
             None => Vec::new(),
         };
         self.take(steps, effects);
     }
 
     fn take(&mut self, steps: Vec<Step>, effects: &mut Effects) {
+        let mut turn_ended = false;
         for step in steps {
             match step {
                 Step::Session(session) => effects.session = Some(session),
@@ -186,21 +203,30 @@ impl Talk {
                 Step::Withdrawn(key) => effects.withdrawn.push(key),
                 Step::Send(text) => {
                     self.sends += 1;
+                    if turn_ended
+                        && let Some((_, first)) = self.unsent.iter_mut().find(|(_, first)| first.is_none())
+                    {
+                        // What is said right after the end of a turn is the one that waited for it.
+                        *first = Some(self.sends);
+                        turn_ended = false;
+                    }
                     effects.sends.push((self.sends, text));
                 }
                 Step::Usage(usage) => effects.usage = Some(usage),
                 Step::Done { ok, error, summary } => {
+                    turn_ended = true;
                     self.turns_done += 1;
                     self.failed = !ok;
                     self.failure = error;
                     self.summary = summary.or_else(|| self.summary.take());
                 }
-                Step::Entry { .. }
-                | Step::Limited { .. }
-                | Step::SessionUnknown
-                | Step::Note(_)
-                | Step::ReadFile { .. }
-                | Step::WriteFile { .. } => {}
+                Step::Entry { .. } | Step::Limited { .. } | Step::SessionUnknown | Step::Note(_) => {}
+                Step::ReadFile { key, path, line, limit } => {
+                    self.wishes.push(Wish::Read { key, path, line, limit });
+                }
+                Step::WriteFile { key, path, content } => {
+                    self.wishes.push(Wish::Write { key, path, content });
+                }
             }
         }
     }

@@ -23,6 +23,8 @@ pub(crate) enum Input {
     Answer { ask: String, answer: Answer },
     /// A person wants the agent to stop.
     Interrupt,
+    /// What came of a file that the agent wanted read or written, by its own name for that: the text, or why not.
+    File { key: String, came: Result<String, String> },
 }
 
 impl Input {

@@ -4,6 +4,7 @@
 //! is a private module, so no SQL can live anywhere else.
 
 mod acts;
+mod agent_files;
 mod asks;
 mod attempts;
 mod background;
