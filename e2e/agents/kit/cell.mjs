@@ -81,9 +81,41 @@ export class Cell {
     });
   }
 
-  answer(ask, status) {
-    const body = { execution_process_id: ask.execution_process_id, status };
+  answer(ask, status, more = {}) {
+    const body = { execution_process_id: ask.execution_process_id, status, ...more };
     return this.forge.post(`/api/approvals/${ask.approval_id}/respond`, body);
+  }
+
+  /** Refuses whatever an attempt asks until it ends. */
+  async denyAll(attempt) {
+    await eventually(`attempt ${attempt.id} ends`, async () => {
+      const asks = await this.forge.get("/api/approvals/pending");
+      for (const ask of asks.filter((one) => one.task_attempt_id === attempt.id)) {
+        await this.answer(ask, { status: "denied", reason: "Only plan." });
+      }
+      const runs = await this.runs(attempt);
+      return runs.length > 0 && runs.every((run) => run.status !== "running");
+    });
+  }
+
+  /** What people see of an attempt, newest last. */
+  async entries({ id }) {
+    const { entries } = await this.forge.get(`/api/task-attempts/${id}/entries?limit=1000`);
+    return entries.map(({ entry }) => entry);
+  }
+
+  /** Checks that people see an entry: of a type, with a text, and for a tool call what it does and how it stands. */
+  async shows(attempt, { type, content, action, status, ...more }) {
+    const entries = await this.entries(attempt);
+    const found = entries.filter(({ entry_type: kind, content: text }) => {
+      if (kind.type !== type || (content && !content.test(text))) return false;
+      if (action && kind.action_type?.action !== action) return false;
+      return !status || kind.status?.status === status;
+    });
+    const wanted = JSON.stringify({ type, content: content && String(content), action, status });
+    assert.ok(found.length > 0, `no entry is ${wanted}; there are\n${entries.map(brief).join("\n")}`);
+    if (more.times) assert.equal(found.length, more.times, `${wanted} stands there ${found.length} times`);
+    return found[0];
   }
 
   /** Waits until the model is asked to play a reply of a script. */
@@ -123,3 +155,5 @@ export class Cell {
     }
   }
 }
+
+const brief = ({ entry_type: kind, content }) => `    ${JSON.stringify(kind).slice(0, 200)} ${JSON.stringify(content).slice(0, 200)}`;

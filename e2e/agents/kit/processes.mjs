@@ -1,4 +1,5 @@
-// Finding processes by where they work, what they run and what is in their environment, and ending exactly those.
+// Finding processes by where they work, what they run and what is in their environment, and ending exactly those. Only
+// processes of our own network namespace are looked at: whatever is in it was started by this run.
 
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 
@@ -11,11 +12,14 @@ const quiet = (read) => {
   }
 };
 
+const NAMESPACE = readlinkSync("/proc/self/ns/net");
+
 /** The living processes of which `matches({environ, cwd, command, exe})` is true; zombies are nobody's burden. */
 export function processes(matches) {
   const found = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    if (quiet(() => readlinkSync(`/proc/${name}/ns/net`)) !== NAMESPACE) continue;
     const read = (file) => quiet(() => readFileSync(`/proc/${name}/${file}`, "utf8"));
     const link = (file) => quiet(() => readlinkSync(`/proc/${name}/${file}`));
     const command = read("cmdline").split("\0").join(" ").trim();

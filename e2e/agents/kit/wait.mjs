@@ -2,7 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 
-export const SOON_MS = 60_000;
+/** How long a condition may take: programs that take seconds to start take long on a busy machine. */
+export const SOON_MS = 110_000;
 
 /** Calls `look` until it gives something, and returns that. */
 export async function eventually(what, look, deadlineMs = SOON_MS) {

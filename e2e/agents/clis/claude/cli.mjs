@@ -10,6 +10,7 @@ export default {
   agent: "CLAUDE_CODE",
   node22: true,
   tools: { write, run, asked: write },
+  counts: (served) => served,
   env: ({ model }) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: "scripted",
@@ -35,6 +36,29 @@ export default {
       "retry-after": String(reset - Math.floor(Date.now() / 1000)),
     },
   }),
+
+  extras: [
+    {
+      name: "question",
+      title: "a question answered",
+      async play(cell) {
+        const options = ["Red", "Blue"].map((label) => ({ label, description: `It is ${label}` }));
+        const questions = [{ question: "Which colour?", header: "Colour", multiSelect: false, options }];
+        const script = cell.script([
+          { call: () => ({ name: "AskUserQuestion", args: { questions } }) },
+          { text: "I see." },
+        ]);
+        const attempt = await cell.start(script, { variant: "APPROVALS" });
+        const ask = await cell.asked(attempt);
+        assert.equal(ask.kind, "question");
+        await cell.answer(ask, { status: "approved" }, { text: "Blue" });
+        const { run } = await cell.ended(attempt);
+        assert.equal(run.status, "completed");
+        const heard = cell.model.turns(script.id)[1].talk.findLast((part) => part.who === "result").text;
+        assert.match(heard, /Blue/);
+      },
+    },
+  ],
 
   /** The plan is a question of its own; once it is approved, the agent works. */
   async plan(cell) {

@@ -1,0 +1,42 @@
+// Codex, by its app-server.
+
+import assert from "node:assert/strict";
+
+// A model that Codex does not know gets plain tools; the ones it knows are told to write JavaScript.
+const run = (cmd) => () => ({ name: "exec_command", args: { cmd } });
+const write = (path, content) => run(`printf '%s' '${content}' > ${path}`);
+
+export default {
+  name: "codex",
+  agent: "CODEX",
+  tools: { write, run, asked: write },
+  writesBy: "command_run",
+  env: () => ({ SCRIPTED_KEY: "scripted" }),
+  files: ({ model }) => ({
+    ".codex/config.toml": `
+model = "scripted-model"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = "${model.url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+`,
+  }),
+  variants: {
+    GENIE: { sandbox: "danger-full-access" },
+    APPROVALS: { sandbox: "workspace-write", ask_for_approval: "unless-trusted" },
+  },
+  limit: (reset) => ({
+    body: {
+      error: { type: "usage_limit_reached", message: "The usage limit has been reached", plan_type: "pro", resets_at: reset },
+    },
+  }),
+};

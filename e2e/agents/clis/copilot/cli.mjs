@@ -1,0 +1,22 @@
+// GitHub Copilot CLI, by the Agent Client Protocol, with a provider of one's own.
+
+import { planByMode } from "../../kit/acp.mjs";
+
+const write = (path, content) => (cwd) => ({ name: "create", args: { path: `${cwd}/${path}`, file_text: content } });
+const run = (command) => () => ({ name: "bash", args: { command, description: "Run it" } });
+
+export default {
+  name: "copilot",
+  agent: "COPILOT",
+  tools: { write, run, asked: write },
+  denialEnds: true,
+  env: ({ model }) => ({
+    COPILOT_OFFLINE: "true",
+    COPILOT_PROVIDER_BASE_URL: `${model.url}/v1`,
+    COPILOT_PROVIDER_API_KEY: "scripted",
+    COPILOT_MODEL: "gpt-4.1",
+    COPILOT_AUTO_UPDATE: "false",
+  }),
+  variants: { GENIE: { allow_all_tools: true }, APPROVALS: { allow_all_tools: false } },
+  plan: planByMode(write),
+};

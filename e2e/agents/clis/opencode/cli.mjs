@@ -1,0 +1,39 @@
+// opencode, by the Agent Client Protocol.
+
+import { planByMode } from "../../kit/acp.mjs";
+
+const write = (path, content) => (cwd) => ({ name: "write", args: { filePath: `${cwd}/${path}`, content } });
+const run = (command) => () => ({ name: "bash", args: { command, description: "Run it" } });
+
+export default {
+  name: "opencode",
+  agent: "OPENCODE",
+  tools: { write, run, asked: write },
+  env: () => ({
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+  }),
+  files: ({ model }) => ({
+    ".config/opencode/opencode.json": {
+      provider: {
+        scripted: {
+          npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: `${model.url}/v1`, apiKey: "scripted" },
+          models: { "fake-model": { name: "Scripted" } },
+        },
+      },
+      model: "scripted/fake-model",
+      small_model: "scripted/fake-model",
+      enabled_providers: ["scripted"],
+      share: "disabled",
+      autoupdate: false,
+    },
+  }),
+  variants: {
+    GENIE: { auto_approve: true },
+    APPROVALS: { auto_approve: false },
+  },
+  plan: planByMode(write),
+};
