@@ -14,6 +14,7 @@ use super::asks::OpenAsk;
 use super::outcome::Account;
 use super::partial::{Kind, Partial};
 use super::tools::ToolCall;
+use super::turns::Turns;
 use super::wire::{self, Block, Body, Delta, Line, Message, Part, StreamEvent, System};
 use crate::conversation::remembered;
 use crate::entries::Entries;
@@ -43,6 +44,8 @@ pub(super) struct Fold {
     pub(super) retry: Option<usize>,
     pub(super) summary: Option<String>,
     pub(super) account: Account,
+    pub(super) turns: Turns,
+    /// It was asked to stop, and nothing was said since.
     pub(super) interrupted: bool,
 }
 
@@ -64,6 +67,7 @@ impl Fold {
             retry: None,
             summary: None,
             account: Account::new(resumed),
+            turns: Turns::default(),
             interrupted: false,
         }
     }
@@ -89,8 +93,11 @@ impl Conversation for Fold {
     }
 
     fn say(&mut self, prompt: &str) -> Vec<Step> {
-        let shown = self.entries.show(EntryType::UserMessage, prompt);
-        vec![shown, Step::Send(wire::user(&format!("{prompt}{}", self.append)))]
+        self.interrupted = false;
+        let text = format!("{prompt}{}", self.append);
+        let sent = Step::Send(wire::user(&text));
+        self.turns.told(text);
+        vec![self.entries.show(EntryType::UserMessage, prompt), sent]
     }
 
     fn answer(&mut self, ask: &str, answer: &Answer) -> Vec<Step> {
@@ -150,6 +157,10 @@ impl Fold {
                 if system.session_id.is_some() && system.session_id != self.session {
                     self.session.clone_from(&system.session_id);
                     steps.extend(system.session_id.map(Step::Session));
+                }
+                // What was still queued when it was asked to stop would be played now.
+                if self.interrupted && self.turns.is_over() {
+                    steps.push(self.request(json!({"subtype": "interrupt"})));
                 }
                 if let Some(model) = system.model.filter(|model| self.model.as_ref() != Some(model)) {
                     let text = format!("System initialized with model: {model}");
@@ -278,8 +289,9 @@ impl Fold {
     }
 
     fn user(&mut self, message: Message) -> Vec<Step> {
-        // A plain text is the echo of what we said ourselves.
-        if matches!(message.message.content, Body::Text(_)) {
+        // A plain text is the echo of what we said ourselves, printed when the agent reads it.
+        if let Body::Text(text) = &message.message.content {
+            self.turns.echoed(text);
             return Vec::new();
         }
         let mut steps = Vec::new();

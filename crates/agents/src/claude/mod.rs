@@ -6,6 +6,7 @@ mod fold;
 mod outcome;
 mod partial;
 mod tools;
+mod turns;
 mod wire;
 
 use serde_json::Value;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use crate::conversation::resumed;
 use crate::{About, Agent, Capabilities, CommandSpec, Conversation, Login, Turn};
 
-/// The adapter of Claude Code. One process plays one turn; a follow-up resumes the session.
+/// The adapter of Claude Code. One process plays as many turns as it is told; a new one resumes the session.
 #[derive(Debug)]
 pub(crate) struct Claude;
 
@@ -23,7 +24,7 @@ impl Agent for Claude {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { inject: false, go_on: true, interrupt: true, resume: true, fork: true }
+        Capabilities { inject: true, go_on: true, interrupt: true, resume: true, fork: true }
     }
 
     fn command(&self, turn: &Turn) -> CommandSpec {

@@ -90,8 +90,10 @@ impl Fold {
         };
         self.account.count(outcome);
         steps.push(Step::Usage(self.account.used));
-        steps.push(Step::Done { ok: error.is_none(), error, summary });
-        self.interrupted = false;
+        // After an interrupt nothing that was told is played any more.
+        let over = if self.interrupted { self.turns.end_all() } else { self.turns.end() };
+        let done = Step::Done { ok: error.is_none(), error, summary };
+        steps.extend((0..over).map(|_| done.clone()));
         self.account.limited = None;
         steps
     }

@@ -16,6 +16,8 @@ pub(crate) const PROTOCOL: Protocol = Protocol { agent: "CLAUDE_CODE", told, sam
 fn told(message: &Value) -> Told {
     match message["type"].as_str() {
         Some("user") => Told::Say(message["message"]["content"].as_str().unwrap().to_string()),
+        // The one that is called so was sent because the agent went on with what was queued.
+        Some("control_request") if message["request_id"] == "again" => Told::ByItself,
         Some("control_request") if message["request"]["subtype"] == "interrupt" => Told::Interrupt,
         Some("control_response") => {
             let response = &message["response"]["response"];
@@ -27,7 +29,9 @@ fn told(message: &Value) -> Told {
                     let text =
                         |(question, answer): (String, Value)| Some((question, answer.as_str()?.to_string()));
                     let answers = answers.into_iter().filter_map(text).collect();
-                    Answer::Approve { text: None, answers, for_session: false }
+                    let changes = response["updatedPermissions"].as_array();
+                    let for_session = changes.is_some_and(|changes| changes[0]["type"] == "addRules");
+                    Answer::Approve { text: None, answers, for_session }
                 }
                 // What a hook is told.
                 None => return Told::ByItself,
@@ -166,6 +170,41 @@ fn a_turn_that_is_interrupted_by_a_signal() {
 #[test]
 fn a_plan_that_only_the_call_holds() {
     assert_snapshot!("plan_mode", fold("plan_mode"));
+}
+
+#[test]
+fn texts_that_come_in_the_middle_of_a_turn_end_with_it() {
+    assert_snapshot!("mid_turn", fold("mid_turn"));
+}
+
+#[test]
+fn texts_that_wait_for_the_end_of_a_turn_are_one_turn() {
+    assert_snapshot!("queued_together", fold("queued_together"));
+}
+
+#[test]
+fn an_interrupt_stops_what_is_queued_too() {
+    assert_snapshot!("interrupt_with_queue", fold("interrupt_with_queue"));
+}
+
+#[test]
+fn a_slash_command_between_two_turns() {
+    assert_snapshot!("slash_command", fold("slash_command"));
+}
+
+#[test]
+fn a_limit_with_the_moment_it_ends() {
+    assert_snapshot!("usage_limit", fold("usage_limit"));
+}
+
+#[test]
+fn a_permission_that_holds_for_the_session() {
+    assert_snapshot!("approval_for_session", fold("approval_for_session"));
+}
+
+#[test]
+fn two_questions_of_which_one_is_answered() {
+    assert_snapshot!("two_questions", fold("two_questions"));
 }
 
 #[test]
