@@ -34,18 +34,19 @@ impl Turns {
         }
     }
 
-    /// Counts the turns that a result ends, which is one at least.
+    /// Counts the turns that a result ends: one at least while there is any, and none of a turn that the agent played
+    /// without being told, as when something wakes it.
     pub(super) fn end(&mut self) -> u64 {
-        if self.read == 0 {
-            self.unread.pop_front();
+        match std::mem::take(&mut self.read) {
+            0 => u64::from(self.unread.pop_front().is_some()),
+            read => read,
         }
-        std::mem::take(&mut self.read).max(1)
     }
 
     /// Counts the turns that a result ends when nothing that was told is to be played any more.
     pub(super) fn end_all(&mut self) -> u64 {
         let unread = std::mem::take(&mut self.unread).len() as u64;
-        (std::mem::take(&mut self.read) + unread).max(1)
+        std::mem::take(&mut self.read) + unread
     }
 
     /// Says whether all that was told is over.
@@ -106,8 +107,16 @@ mod tests {
     fn a_result_without_any_echo_ends_one_turn() {
         let mut turns = told(&["one", "two"]);
         turns.echoed("something earlier");
-        assert_eq!((turns.end(), turns.end(), turns.end()), (1, 1, 1));
+        assert_eq!((turns.end(), turns.end()), (1, 1));
         assert!(turns.is_over());
+    }
+
+    #[test]
+    fn a_result_of_a_turn_that_nobody_asked_for_ends_none() {
+        assert_eq!(Turns::default().end(), 0);
+        let mut turns = told(&["one"]);
+        turns.echoed("one");
+        assert_eq!((turns.end(), turns.end()), (1, 0));
     }
 
     #[test]

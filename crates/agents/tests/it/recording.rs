@@ -120,7 +120,7 @@ impl Recording {
     /// Folds the recording once as a whole and then in chunks of many sizes; all must agree.
     pub(crate) fn fold_any_size(&self) -> String {
         let whole = self.fold(usize::MAX);
-        for size in (1..=64).chain([127, 1000, 4096]) {
+        for size in [1, 2, 3, 7, 16, 61, 127, 1000, 4096] {
             assert_eq!(self.fold(size), whole, "in chunks of {size}");
         }
         whole
