@@ -12,6 +12,7 @@ mod heal;
 pub(crate) mod objects;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use forge_model::{AttemptId, Finding, Noun, Op, ProjectId, Run, RunId, RunKind};
 
@@ -21,6 +22,9 @@ use crate::store::{Error as StoreError, Tx, attempts};
 use crate::{Engine, Result};
 use before::Before;
 use objects::Objects;
+
+/// How long the list of a checkout waits for starts to be over. What is changed before it is made is told by its time.
+const LIST_WITHIN: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// Writes down what the repository is before a run. That it cannot be done keeps no run from starting.
@@ -62,83 +66,106 @@ impl Engine {
         .await?
     }
 
-    /// Lists the files of the person's checkout in the background.
+    /// Lists the files of the person's checkout in the background, behind starts and one checkout at a time.
     pub(crate) fn list_checkout_later(&self, run: &Run) {
-        let (engine, files, id) = (self.clone(), self.guard_files(run), run.id);
-        tokio::task::spawn_blocking(move || {
-            let Ok(Some(before)) = Before::read(&files.before) else { return };
-            let repo = engine.inner.git.reopen(before.places());
-            let listed =
-                checkout::list(&repo, &engine.objects(), &files.dir, Some(checkout::Budget::default()))
-                    .and_then(|list| list.write(&files.list));
-            if let Err(error) = listed {
-                tracing::warn!(run.id = %id, "the files of {} are not listed: {error}", repo.top().display());
+        let (inner, files, id) = (std::sync::Arc::downgrade(&self.inner), self.guard_files(run), run.id);
+        tokio::spawn(async move {
+            let Some(inner) = inner.upgrade() else { return };
+            let engine = Engine { inner };
+            engine.inner.calm.wait(LIST_WITHIN).await;
+            let _turn = engine.inner.listing.lock().await;
+            let listing = engine.clone();
+            let listed = blocking(move || {
+                let Some(before) = Before::read(&files.before)? else { return Ok(()) };
+                let repo = listing.inner.git.reopen(before.places());
+                checkout::list(&repo, &listing.objects(), &files.dir, Some(checkout::Budget::default()))
+                    .and_then(|list| list.write(&files.list))
+            });
+            if let Err(error) = listed.await.and_then(|listed| listed) {
+                tracing::warn!(run.id = %id, "the checkout is not listed for run {id}: {error}");
             }
         });
     }
 
-    /// Finds what changed during a run, and heals what must not stay. That it cannot be done keeps no run from ending.
-    pub(crate) async fn look_behind(&self, run: &Run) -> Vec<Finding> {
-        match self.try_look_behind(run).await {
-            Ok(found) => found,
-            Err(error) => {
-                let id = run.id;
-                tracing::warn!(run.id = %id, "what changed during run {id} is not known: {error}");
-                Vec::new()
-            }
-        }
+    /// Finds what changed in the repository during a run, and heals what must not stay; it takes milliseconds. That it
+    /// cannot be done keeps no run from ending.
+    pub(crate) async fn look_behind(&self, run: &Run) -> Option<FirstLook> {
+        self.try_look_behind(run).await.unwrap_or_else(|error| {
+            unknown(run, &error);
+            None
+        })
     }
 
-    async fn try_look_behind(&self, run: &Run) -> Result<Vec<Finding>> {
-        let files = self.guard_files(run);
-        let path = files.before.clone();
-        let Some(before) = blocking(move || Before::read(&path)).await?? else { return Ok(Vec::new()) };
+    async fn try_look_behind(&self, run: &Run) -> Result<Option<FirstLook>> {
+        let path = self.guard_files(run).before;
+        let Some(before) = blocking(move || Before::read(&path)).await?? else { return Ok(None) };
         let (attempt, since) = (run.attempt, before.at);
         let facts = self.inner.store.read(move |conn| {
             let Some(view) = attempts::one(conn, attempt)? else { return Ok(None) };
             Ok(Some(findings::facts(conn, view.attempt.project, since)?))
         });
-        let Some(facts) = facts.await? else { return Ok(Vec::new()) };
-        let (engine, run) = (self.clone(), run.clone());
-        blocking(move || engine.compare(&run, &before, &facts, &files)).await?
+        let Some(facts) = facts.await? else { return Ok(None) };
+        let engine = self.clone();
+        blocking(move || engine.compare(before, &facts).map(Some)).await?
     }
 
-    fn compare(&self, run: &Run, before: &Before, facts: &Facts, files: &GuardFiles) -> Result<Vec<Finding>> {
+    fn compare(&self, before: Before, facts: &Facts) -> Result<FirstLook> {
         let repo = self.inner.git.reopen(before.places());
         let objects = self.objects();
-        let mut found = heal::heal(&repo, before)?;
+        let healed = heal::heal(&repo, &before)?;
         let steering = before::mark(repo.steering_files()?, &objects)?;
-        let mut steered = compare::steering(&repo, before, &steering, facts, &objects)?;
-        // With a config that git cannot read, everything below fails; the config itself was found.
-        let mut rest = || -> Result<Vec<compare::Found>> {
+        let steered = compare::steering(&repo, &before, &steering, facts, &objects)?;
+        // With a config that git cannot read, everything else fails; the config itself was found.
+        let refs = || -> Result<_> {
             let print = before::mark(repo.fingerprint()?, &objects)?;
-            let mut found = compare::refs(&repo, before, &print, facts)?;
-            let after = checkout::list(&repo, &objects, &files.dir, None)?;
+            let found = compare::refs(&repo, &before, &print, facts)?;
+            Ok((print, found))
+        };
+        let refs = refs();
+        Ok(FirstLook { before, healed, steered, refs })
+    }
+
+    /// Finds what changed in the person's checkout during a run, and returns that with what the first look found.
+    pub(crate) async fn look_at_checkout(&self, run: &Run, first: Option<FirstLook>) -> Vec<Finding> {
+        let Some(first) = first else { return Vec::new() };
+        let (engine, files) = (self.clone(), self.guard_files(run));
+        let found = blocking(move || engine.with_checkout(first, &files)).await.and_then(|found| found);
+        let found = found.unwrap_or_else(|error| {
+            unknown(run, &error);
+            Vec::new()
+        });
+        let now = crate::store::now();
+        found.into_iter().map(|found| found.finding(run, now)).collect()
+    }
+
+    fn with_checkout(&self, first: FirstLook, files: &GuardFiles) -> Result<Vec<compare::Found>> {
+        let FirstLook { before, healed: mut all, mut steered, refs } = first;
+        let repo = self.inner.git.reopen(before.places());
+        let rest = refs.and_then(|(print, mut found)| {
+            let after = checkout::list(&repo, &self.objects(), &files.dir, None)?;
             let listed = checkout::List::read(&files.list)?;
             let files =
                 |without_move| checkout::compare(&repo, before.at, listed.as_ref(), &after, without_move);
-            let moved = compare::head_moved(before, &print);
-            let is_told = moved && compare::tells_of_head(steered.iter().chain(&found), before);
+            let moved = compare::head_moved(&before, &print);
+            let is_told = moved && compare::tells_of_head(steered.iter().chain(&found), &before);
             let mut changed = files(moved && !is_told);
             if is_told && changed.len() > checkout::MOST_FILES {
                 // So many go back with HEAD, or not at all.
                 changed = files(true);
-                compare::take_files_along(steered.iter_mut().chain(&mut found), before);
+                compare::take_files_along(steered.iter_mut().chain(&mut found), &before);
             }
             found.extend(checkout::gathered(changed));
             Ok(found)
-        };
-        let rest = rest();
-        found.extend(steered);
+        });
+        all.extend(steered);
         match rest {
-            Ok(more) => found.extend(more),
-            Err(error) if found.is_empty() => return Err(error),
+            Ok(more) => all.extend(more),
+            Err(error) if all.is_empty() => return Err(error),
             Err(error) => {
                 tracing::warn!("not all that changed in {} is known: {error}", repo.top().display());
             }
         }
-        let now = crate::store::now();
-        Ok(found.into_iter().map(|found| found.finding(run, now)).collect())
+        Ok(all)
     }
 
     /// Forgets what the repository was before a run that is over.
@@ -162,6 +189,11 @@ impl Engine {
     }
 }
 
+fn unknown(run: &Run, error: &crate::Error) {
+    let id = run.id;
+    tracing::warn!(run.id = %id, "what changed during run {id} is not known: {error}");
+}
+
 /// Keeps what was found, in the transaction that ends its run.
 pub(crate) fn record(
     tx: &mut Tx<'_>,
@@ -175,6 +207,16 @@ pub(crate) fn record(
         tx.changed(Noun::Attempt, attempt, Op::Change, Some(view.attempt.project), Some(attempt));
     }
     Ok(())
+}
+
+/// What the first look after a run found, before its work is kept. The checkout, which takes longer to look at, is
+/// looked at once the work is safe.
+#[derive(Debug)]
+pub(crate) struct FirstLook {
+    before: Before,
+    healed: Vec<compare::Found>,
+    steered: Vec<compare::Found>,
+    refs: Result<(before::Print, Vec<compare::Found>)>,
 }
 
 /// Where a run's two lists are.

@@ -3,6 +3,8 @@
 //! Called by the task that looks after the run, live or after a restart, so everything here is safe to do
 //! twice: the work is committed and snapshotted first, then one guarded transaction ends the run.
 
+use std::time::Duration;
+
 use forge_model::state::{AttemptHappened, RunHappened, run_after};
 use forge_model::{AskState, Noun, Op, Run, RunKind, RunState};
 use forge_process::Exit;
@@ -14,6 +16,9 @@ use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, attempts, inputs, snapshots};
 use crate::{Engine, Result, detect, dev_server, moves};
+
+/// How long the end of a run lets starts go first: somebody waits for those.
+const STAND_BACK: Duration = Duration::from_secs(1);
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]
@@ -32,9 +37,11 @@ impl Engine {
         let Some(live) = found.filter(|live| live.run.state == RunState::Running) else { return Ok(()) };
         let happened = happened(&ending, &outcome, live.stop_requested);
         let Ok(state) = run_after(live.run.state, happened) else { return Ok(()) };
+        self.inner.calm.wait(STAND_BACK).await;
         // Before the work is kept: a HEAD that was led astray is put back first.
-        let found = self.look_behind(run).await;
+        let first_look = self.look_behind(run).await;
         let work = self.keep_work(run, state, &outcome).await?;
+        let found = self.look_at_checkout(run, first_look).await;
         let (exit_code, signal) = match &ending {
             Ending::Exited(exit) if !exit.stopped => (exit.code.map(i64::from), exit.signal.map(i64::from)),
             Ending::Exited(exit) => (None, exit.signal.map(i64::from)),

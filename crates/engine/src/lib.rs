@@ -11,6 +11,7 @@ mod background;
 mod branch_status;
 mod bring_back;
 mod browse;
+mod calm;
 mod chain;
 mod clean;
 mod config;
@@ -200,6 +201,10 @@ struct Inner {
     /// The runs that a task of this server looks after.
     handles: Mutex<HashMap<RunId, Arc<Handle>>>,
     calls: Calls,
+    /// Whether anybody waits for a start.
+    calm: calm::Calm,
+    /// Held while the files of a person's checkout are listed.
+    listing: tokio::sync::Mutex<()>,
     /// Landings, by their repository.
     landings: turns::Turns,
     line: Arc<held::Line>,

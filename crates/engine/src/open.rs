@@ -116,6 +116,8 @@ impl Engine {
                 agent_dirs: options.agent_dirs,
                 handles: Default::default(),
                 calls: Default::default(),
+                calm: Default::default(),
+                listing: Default::default(),
                 line: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),

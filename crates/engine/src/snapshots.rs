@@ -29,8 +29,8 @@ pub struct SnapshotView {
     /// What is not in it.
     pub left_out: Vec<LeftOut>,
     pub created_at: Time,
-    /// What differs from the snapshot before; of the first, from the commit that was checked out. None when git
-    /// cannot tell any more.
+    /// What differs from the snapshot before; of the oldest that is kept, from the commit that the attempt began with.
+    /// None when git cannot tell any more.
     pub changes: Option<Tally>,
 }
 
@@ -41,7 +41,7 @@ impl Engine {
         let project = self.project(attempt.project).await?;
         let kept = self.inner.store.read(move |conn| snapshots::of_attempt(conn, id)).await?;
         let mut pairs = Vec::new();
-        let mut before = kept.first().and_then(|first| first.head.clone());
+        let mut before = Some(attempt.base_commit.clone());
         for one in &kept {
             pairs.push((before.unwrap_or(one.oid.clone()), one.oid.clone()));
             before = Some(one.oid.clone());

@@ -197,6 +197,7 @@ impl Engine {
         use_worktree: bool,
         key: Option<Key>,
     ) -> Result<(AttemptId, RunId)> {
+        let _under_way = self.inner.calm.start();
         if !use_worktree {
             return self.start_in_place(wanted, key).await;
         }

@@ -99,7 +99,7 @@ export type AttemptDisk = {
 
 /** A snapshot of an attempt's files. */
 export type AttemptSnapshot = {
-  /** What differs from the snapshot before; null when it cannot be told any more. */
+  /** What differs from the snapshot before, or from what the attempt began with; null when it cannot be told any more. */
   changes: ChangedFiles | null;
   created_at: string;
   /** The process at whose end it was taken. */

@@ -24,7 +24,7 @@ pub(crate) struct AttemptSnapshot {
     head: Option<String>,
     /// What is not in it.
     left_out: Vec<LeftOutFile>,
-    /// What differs from the snapshot before; null when it cannot be told any more.
+    /// What differs from the snapshot before, or from what the attempt began with; null when it cannot be told any more.
     changes: Option<ChangedFiles>,
     created_at: Time,
 }
