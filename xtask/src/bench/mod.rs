@@ -4,6 +4,7 @@ mod boot;
 mod crowd;
 mod diffs;
 mod history;
+mod landing;
 mod latency;
 mod lists;
 mod memory;
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists or diffs
+    /// lists, diffs or landing
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -54,7 +55,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 12] = [
+const MEASURES: [(&str, Measure); 13] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -67,6 +68,7 @@ const MEASURES: [(&str, Measure); 12] = [
     ("viewers", viewers::measure),
     ("lists", lists::measure),
     ("diffs", diffs::measure),
+    ("landing", landing::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.
