@@ -5,10 +5,12 @@
 
 mod agent;
 mod claude;
+mod codex;
 mod conversation;
 mod entries;
 mod lines;
 mod mcp;
+mod relative;
 pub mod scripted;
 pub mod settings;
 
@@ -19,7 +21,7 @@ pub use mcp::{McpFile, mcp_file};
 pub use settings::{check_settings, schemas};
 
 /// Every agent Forge can run: one line each.
-pub static AGENTS: &[&dyn Agent] = &[&scripted::Scripted, &claude::Claude];
+pub static AGENTS: &[&dyn Agent] = &[&scripted::Scripted, &claude::Claude, &codex::Codex];
 
 /// Finds an agent by its name in upper case, such as `CLAUDE_CODE`.
 pub fn agent(name: &str) -> Option<&'static dyn Agent> {

@@ -1,13 +1,12 @@
 //! Folding a run's log into what it means: a function of the bytes, so doing it again changes nothing.
 
-use std::collections::VecDeque;
-
 use forge_agents::{AskRequest, Conversation, Lines, Step};
 use forge_model::Usage;
 use forge_process::{Record, Stream};
 
 use crate::agent_files::Wish;
 use crate::input::Input;
+use crate::unsent::Unsent;
 
 /// A log being read into a conversation.
 #[derive(Debug)]
@@ -24,9 +23,7 @@ struct Talk {
     sends: u64,
     /// How many notes were folded.
     notes: u64,
-    /// Turns whose text is not in the agent's input yet: the number of the note, and of its first text. The latter is
-    /// none while the turn waits for the end of the one before.
-    unsent: VecDeque<(u64, Option<u64>)>,
+    unsent: Unsent,
     /// The files that the agent waits for.
     wishes: Vec<Wish>,
     turns_told: u64,
@@ -91,7 +88,7 @@ impl Fold {
             conversation,
             sends: 0,
             notes: 0,
-            unsent: VecDeque::new(),
+            unsent: Unsent::default(),
             wishes: Vec::new(),
             turns_told: 1,
             turns_done: 0,
@@ -113,7 +110,7 @@ impl Fold {
             match record.stream {
                 Stream::Stdout => out.push(&record.payload, |line| talk.said(line, &mut effects)),
                 Stream::Stderr => err.push(&record.payload, |line| talk.muttered(line, &mut effects)),
-                Stream::Input => talk.sent(record.ordinal.unwrap_or_default()),
+                Stream::Input => talk.unsent.sent(record.ordinal.unwrap_or_default()),
                 Stream::Note => talk.noted(&String::from_utf8_lossy(&record.payload), &mut effects),
                 _ => {}
             }
@@ -150,7 +147,7 @@ impl Fold {
             failed: self.talk.failed,
             failure: self.talk.failure.clone(),
             summary: self.talk.summary.clone(),
-            told: self.talk.unsent.front().map_or(self.talk.notes, |(note, _)| note - 1),
+            told: self.talk.unsent.first().map_or(self.talk.notes, |note| note - 1),
         }
     }
 }
@@ -166,13 +163,6 @@ impl Talk {
         self.take(steps, effects);
     }
 
-    /// A text is in the agent's input, and with it every one before it.
-    fn sent(&mut self, ordinal: u64) {
-        while self.unsent.front().is_some_and(|(_, first)| first.is_some_and(|first| first <= ordinal)) {
-            self.unsent.pop_front();
-        }
-    }
-
     fn noted(&mut self, text: &str, effects: &mut Effects) {
         self.notes += 1;
         let steps = match Input::read(text) {
@@ -180,7 +170,7 @@ impl Talk {
                 self.turns_told += 1;
                 let steps = self.conversation.say(&prompt);
                 let at_once = steps.iter().any(|step| matches!(step, Step::Send(_)));
-                self.unsent.push_back((self.notes, at_once.then_some(self.sends + 1)));
+                self.unsent.said(self.notes, &prompt, at_once.then_some(self.sends + 1));
                 steps
             }
             Some(Input::Answer { ask, answer }) => self.conversation.answer(&ask, &answer),
@@ -195,7 +185,6 @@ impl Talk {
     }
 
     fn take(&mut self, steps: Vec<Step>, effects: &mut Effects) {
-        let mut turn_ended = false;
         for step in steps {
             match step {
                 Step::Session(session) => effects.session = Some(session),
@@ -203,18 +192,11 @@ impl Talk {
                 Step::Withdrawn(key) => effects.withdrawn.push(key),
                 Step::Send(text) => {
                     self.sends += 1;
-                    if turn_ended
-                        && let Some((_, first)) = self.unsent.iter_mut().find(|(_, first)| first.is_none())
-                    {
-                        // What is said right after the end of a turn is the one that waited for it.
-                        *first = Some(self.sends);
-                        turn_ended = false;
-                    }
+                    self.unsent.sends(self.sends, &text);
                     effects.sends.push((self.sends, text));
                 }
                 Step::Usage(usage) => effects.usage = Some(usage),
                 Step::Done { ok, error, summary } => {
-                    turn_ended = true;
                     self.turns_done += 1;
                     self.failed = !ok;
                     self.failure = error;

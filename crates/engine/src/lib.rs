@@ -102,6 +102,7 @@ mod tasks;
 mod templates;
 mod travel;
 mod turns;
+mod unsent;
 mod views;
 mod vitals;
 mod worktree;

@@ -7,6 +7,8 @@ use forge_model::entry::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::relative::relative;
+
 /// A tool call whose end has not come yet.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolCall {
@@ -173,12 +175,6 @@ fn todos(input: &Value) -> Vec<Todo> {
     items.iter().map(todo).collect()
 }
 
-/// Makes a path relative to the first root it lies below.
-fn relative(path: &str, roots: &[String]) -> String {
-    let below = |root: &String| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/');
-    roots.iter().filter(|root| !root.is_empty()).find_map(below).unwrap_or(path).to_string()
-}
-
 /// Shows an edit before it is applied: where in the file it lies is not known yet.
 fn wanted_change(path: &str, edit: &Value) -> FileChange {
     let lines = |key: &str| -> Vec<&str> {
@@ -252,14 +248,6 @@ fn plain(content: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_below_a_root_are_relative_and_others_stay() {
-        let roots = ["/home/ada/repo/".to_string(), String::new()];
-        assert_eq!(relative("/home/ada/repo/src/a.rs", &roots), "src/a.rs");
-        assert_eq!(relative("/home/ada/repository/a.rs", &roots), "/home/ada/repository/a.rs");
-        assert_eq!(relative("/etc/hosts", &roots), "/etc/hosts");
-    }
 
     #[test]
     fn an_edit_shows_what_stays_as_context() {

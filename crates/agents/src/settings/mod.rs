@@ -56,7 +56,7 @@ fn argv(value: &Value) -> Vec<String> {
 
 /// Splits a text into words as a shell does: quotes keep spaces, a backslash keeps the next character.
 /// A quote that is never closed reaches to the end.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

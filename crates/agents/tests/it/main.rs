@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod claude;
 #[cfg(test)]
+mod codex;
+#[cfg(test)]
 mod dice;
 #[cfg(test)]
 mod fuzzed;

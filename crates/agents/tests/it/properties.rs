@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::recording::{Part, Play, Protocol, Recording, Told};
-use crate::{claude, fuzzed, scripted};
+use crate::{claude, codex, fuzzed, scripted};
 
 /// The directories of recordings, and how they are read: one line for each.
-const RECORDED: &[(&str, Protocol)] = &[("claude", claude::PROTOCOL), ("scripted", scripted::PROTOCOL)];
+const RECORDED: &[(&str, Protocol)] =
+    &[("claude", claude::PROTOCOL), ("codex", codex::PROTOCOL), ("scripted", scripted::PROTOCOL)];
 
 /// How many times each recording is spoiled.
 const ROUNDS: u64 = 10;

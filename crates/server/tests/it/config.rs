@@ -176,7 +176,7 @@ async fn what_a_client_asks_first_has_settings_profiles_machine_and_capabilities
     for key in ["os_type", "os_version", "os_architecture", "bitness"] {
         assert!(info["environment"][key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {info}");
     }
-    assert_eq!(info["capabilities"], json!({"CLAUDE_CODE": ["SESSION_FORK"], "SCRIPTED": []}));
+    assert_eq!(info["capabilities"], json!({"CLAUDE_CODE": ["SESSION_FORK"], "CODEX": ["SESSION_FORK"], "SCRIPTED": []}));
 }
 
 fn profiles(world: &World) -> Value {
