@@ -18,6 +18,11 @@ pub trait Agent: Sync {
     /// Says what the agent is as a program: how it is found, installed and logged in to.
     fn about(&self) -> About;
 
+    /// Returns what a person runs to log in to it; none where there is nothing to log in to, or many ways.
+    fn log_in(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Opens the conversation with the process that [`Agent::command`] starts.
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation>;
 
@@ -103,4 +108,6 @@ pub enum Program {
     Named { name: &'static str, install: &'static str },
     /// What the person's profile names: a program and its first arguments. Never empty.
     Given { argv: Vec<String> },
+    /// None: the profile must name one in this setting, and does not.
+    Unnamed { setting: &'static str },
 }

@@ -3,6 +3,7 @@
 //! Everything here is a function of its input: nothing spawns, reads a file, looks at a clock or draws a
 //! random number. The engine does what the steps say, and folding the same bytes again gives the same steps.
 
+mod acp;
 mod agent;
 mod claude;
 mod codex;
@@ -21,7 +22,20 @@ pub use mcp::{McpFile, mcp_file};
 pub use settings::{check_settings, schemas};
 
 /// Every agent Forge can run: one line each.
-pub static AGENTS: &[&dyn Agent] = &[&scripted::Scripted, &claude::Claude, &codex::Codex];
+pub static AGENTS: &[&dyn Agent] = &[
+    &scripted::Scripted,
+    &claude::Claude,
+    &codex::Codex,
+    &acp::GEMINI,
+    &acp::QWEN_CODE,
+    &acp::OPENCODE,
+    &acp::COPILOT,
+    &acp::KIMI,
+    &acp::DROID,
+    &acp::CLINE,
+    &acp::GOOSE,
+    &acp::ANY,
+];
 
 /// Finds an agent by its name in upper case, such as `CLAUDE_CODE`.
 pub fn agent(name: &str) -> Option<&'static dyn Agent> {

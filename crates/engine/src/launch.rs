@@ -98,6 +98,7 @@ impl Engine {
             Program::Forge => vec![text(shim)?],
             Program::Named { name, install } => vec![find(name, install, &path)?],
             Program::Given { argv } => argv,
+            Program::Unnamed { setting } => return Err(unnamed(&run.profile, setting)),
         };
         argv.extend(command.args);
         let inputs = first.sends.into_iter().map(|(_, text)| text).collect();
@@ -116,6 +117,7 @@ impl Engine {
             Program::Named { name, install } => {
                 find(name, install, &std::env::var_os("PATH").unwrap_or_default()).map(drop)
             }
+            Program::Unnamed { setting } => Err(unnamed(profile, setting)),
             Program::Forge | Program::Given { .. } => Ok(()),
         }
     }
@@ -161,6 +163,13 @@ pub(crate) fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
             .with_code("setup_required")
     })?;
     text(&found)
+}
+
+fn unnamed(profile: &ProfileId, setting: &str) -> Error {
+    Error::invalid(format!(
+        "{profile} does not say what to run; give the command as `{setting}` in its profile"
+    ))
+    .with_code("setup_required")
 }
 
 fn text(path: &Path) -> Result<String> {

@@ -26,6 +26,11 @@ const KNOWN: &[Known] = &[
     known::<types::CursorAgent>("CURSOR_AGENT"),
     known::<types::QwenCode>("QWEN_CODE"),
     known::<types::Copilot>("COPILOT"),
+    known::<types::Kimi>("KIMI"),
+    known::<types::Droid>("DROID"),
+    known::<types::Cline>("CLINE"),
+    known::<types::Goose>("GOOSE"),
+    known::<types::Acp>("ACP"),
     known::<types::Scripted>("SCRIPTED"),
 ];
 

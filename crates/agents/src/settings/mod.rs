@@ -20,6 +20,22 @@ impl Turn {
         self.settings.get(key)?.as_bool()
     }
 
+    /// Returns the program to run: the pinned package where the profile says `install: npx` and there is one, else
+    /// the named program on PATH.
+    pub(crate) fn program(&self, name: &'static str, install: &'static str, npx: Option<&str>) -> Program {
+        match npx {
+            Some(package) if self.text_setting("install") == Some("npx") => {
+                Program::Given { argv: ["npx", "-y", package].map(str::to_string).into() }
+            }
+            _ => Program::Named { name, install },
+        }
+    }
+
+    /// Returns a command that a setting gives, as one text or word by word; empty where it gives none.
+    pub(crate) fn command_setting(&self, key: &str) -> Vec<String> {
+        self.settings.get(key).map(argv).unwrap_or_default()
+    }
+
     /// Returns what the profile wants added to every prompt, exactly as it is written there.
     pub(crate) fn append_prompt(&self) -> &str {
         self.settings.get("append_prompt").and_then(Value::as_str).unwrap_or_default()
@@ -29,9 +45,8 @@ impl Turn {
 impl CommandSpec {
     /// Lays the profile's own wishes over a command: another program, more arguments, more environment.
     pub(crate) fn with_settings(mut self, turn: &Turn) -> Self {
-        if let Some(argv) =
-            turn.settings.get("base_command_override").map(argv).filter(|argv| !argv.is_empty())
-        {
+        let argv = turn.command_setting("base_command_override");
+        if !argv.is_empty() {
             self.program = Program::Given { argv };
         }
         if let Some(more) = turn.settings.get("additional_params").and_then(Value::as_array) {

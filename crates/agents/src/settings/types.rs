@@ -107,6 +107,14 @@ settings! {
         model: GeminiModel,
         /// Use every tool without asking.
         yolo: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
     }
 }
 
@@ -166,6 +174,12 @@ settings! {
         model: String,
         /// The agent to use.
         agent: String,
+        /// Use every tool without asking.
+        auto_approve: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
     }
 }
 
@@ -184,6 +198,16 @@ settings! {
     QwenCode {
         /// Use every tool without asking.
         yolo: bool,
+        /// The model to use.
+        model: String,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
     }
 }
 
@@ -202,6 +226,102 @@ settings! {
         add_dir: Vec<String>,
         /// MCP servers it does not use.
         disable_mcp_server: Vec<String>,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+    }
+}
+
+settings! {
+    /// Kimi Code.
+    Kimi {
+        /// The model to use.
+        model: String,
+        /// Use every tool without asking.
+        yolo: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+    }
+}
+
+settings! {
+    /// Droid, the agent of Factory.
+    Droid {
+        /// The model to use.
+        model: String,
+        /// How far it goes without asking: `normal`, `low`, `medium` or `high`.
+        autonomy: String,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
+    }
+}
+
+settings! {
+    /// Cline.
+    Cline {
+        /// The model to use.
+        model: String,
+        /// Use every tool without asking.
+        yolo: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
+    }
+}
+
+settings! {
+    /// goose.
+    Goose {
+        /// The model to use.
+        model: String,
+        /// Use every tool without asking.
+        yolo: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
+    }
+}
+
+settings! {
+    /// Any command that speaks the Agent Client Protocol: `base_command_override` names it.
+    Acp {
+        /// The model to use.
+        model: String,
+        /// Use every tool without asking.
+        yolo: bool,
+        /// Plan first: the agent shows a plan and waits until it is approved.
+        plan: bool,
+        /// Ask the person before a tool is used.
+        approvals: bool,
+        /// The mode of the agent to use, by its own name for it.
+        mode: String,
+        /// How to log in when the agent wants that, by its own name for it.
+        auth_method: String,
+        /// Tell it that Forge reads and writes files of the worktree for it.
+        fs: bool,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Recorded conversations, folded again: the same lines must give the same steps, however they are cut.
 
 #[cfg(test)]
+mod acp;
+#[cfg(test)]
 mod claude;
 #[cfg(test)]
 mod codex;
