@@ -10,6 +10,7 @@ export async function play(cell) {
   const second = cell.script([{ text: "I remember." }], "-second");
   const attempt = await cell.start(first, { words: "Remember the number 4711." });
   await cell.ended(attempt);
+  await cell.cli.beforeFollowUp?.();
   await cell.followUp(attempt, second);
   const { run, runs } = await cell.ended(attempt, 2);
   assert.equal(run.status, "completed");

@@ -9,7 +9,6 @@ export default {
   name: "copilot",
   agent: "COPILOT",
   tools: { write, run, asked: write },
-  denialEnds: true,
   env: ({ model }) => ({
     COPILOT_OFFLINE: "true",
     COPILOT_PROVIDER_BASE_URL: `${model.url}/v1`,

@@ -1,9 +1,16 @@
 // Gemini CLI, by the Agent Client Protocol.
 
 import { planByMode } from "../../kit/acp.mjs";
+import { eventually } from "../../kit/wait.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "write_file", args: { file_path: `${cwd}/${path}`, content } });
 const run = (command) => () => ({ name: "run_shell_command", args: { command, description: "Run it" } });
+
+/** A session that is loaded in the minute of its start is overwritten: the file's name has the minute and nothing finer. */
+function nextMinute() {
+  const minute = new Date().getMinutes();
+  return eventually("the next minute comes", () => new Date().getMinutes() !== minute);
+}
 
 export default {
   name: "gemini",
@@ -23,5 +30,6 @@ export default {
     },
   }),
   variants: { GENIE: { yolo: true }, APPROVALS: { yolo: false } },
+  beforeFollowUp: nextMinute,
   plan: planByMode(write),
 };
