@@ -322,6 +322,7 @@ impl Fold {
         let mut call = self.calls.remove(&call_id).unwrap_or_else(|| {
             let mut call = Call::new(&call_id, &asked.item, &self.roots);
             call.only_asked = asked.only_asked;
+            call.asks(&asked.text);
             call
         });
         let thread = text(params, "threadId");
@@ -387,8 +388,7 @@ impl Fold {
     fn went_wrong(&mut self, went: &wire::Went) -> Vec<Step> {
         let mut steps = Vec::new();
         if went.will_retry {
-            let (_, words) = went.error.shown();
-            steps.push(self.entries.show(EntryType::SystemMessage, words));
+            steps.push(self.entries.show(EntryType::SystemMessage, went.error.words()));
         } else {
             self.failed(&went.error, &mut steps);
         }

@@ -138,6 +138,15 @@ impl Call {
         ToolStatus::Denied { reason }
     }
 
+    /// Shows what is asked in place of the tool's name.
+    pub(super) fn asks(&mut self, words: &str) {
+        if let Some(Part { action: Action::Tool { .. }, label, .. }) = self.parts.first_mut()
+            && !words.is_empty()
+        {
+            *label = words.to_string();
+        }
+    }
+
     /// Notes what a person answered.
     pub(super) fn answered(&mut self, words: &str) {
         if let Some(Part { action: Action::Tool { result, .. }, .. }) = self.parts.first_mut() {
@@ -312,7 +321,7 @@ fn command_result(item: &Value) -> Option<CommandResult> {
 
 fn file_edit(change: &Value, roots: &[String]) -> (Action, String) {
     let path = relative(text(change, "path"), roots);
-    let diff = text(change, "diff");
+    let mut diff = text(change, "diff");
     // An older version tells the kind as a word.
     let kind = match &change["kind"] {
         Value::String(kind) => kind.as_str(),
@@ -325,6 +334,8 @@ fn file_edit(change: &Value, roots: &[String]) -> (Action, String) {
     let mut label = format!("`{path}`");
     let mut changes = Vec::new();
     if !moved.is_empty() {
+        // That is said once more below its diff.
+        diff = diff.rsplit_once("\n\nMoved to: ").map_or(diff, |(diff, _)| diff);
         let new_path = relative(moved, roots);
         label = format!("`{path}` → `{new_path}`");
         changes.push(FileChange::Rename { new_path });
@@ -393,7 +404,7 @@ mod tests {
         let changes = json!([
             {"path": "/repo/new.txt", "kind": {"type": "add"}, "diff": "hello\n"},
             {"path": "/repo/old.txt", "kind": {"type": "delete"}, "diff": "bye\n"},
-            {"path": "/repo/a.rs", "kind": {"type": "update", "move_path": "/repo/b.rs"}, "diff": "@@ -1 +1 @@\n-a\n+b\n"},
+            {"path": "/repo/a.rs", "kind": {"type": "update", "move_path": "/repo/b.rs"}, "diff": "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /repo/b.rs"},
             {"path": "/etc/hosts", "kind": {"type": "update", "move_path": null}, "diff": "@@\n-a\n+b\n"},
         ]);
         let shown = shown(json!({"type": "fileChange", "changes": changes, "status": "completed"}));

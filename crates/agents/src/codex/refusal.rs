@@ -34,19 +34,22 @@ impl Allowances {
 }
 
 impl Trouble {
-    /// Returns what kind of error this is, and its words.
+    /// Returns what kind of error this is, and its words with what a person can do about it.
     pub(super) fn shown(&self) -> (ErrorType, String) {
+        match self.is_unauthorized() {
+            true => (ErrorType::SetupRequired, format!("{}\n{LOGIN}", self.words())),
+            false => (ErrorType::Other, self.words()),
+        }
+    }
+
+    /// Returns its words.
+    pub(super) fn words(&self) -> String {
         let details = self.additional_details.as_deref().filter(|details| !self.message.contains(*details));
-        let words = match (self.message.as_str(), details) {
+        match (self.message.as_str(), details) {
             ("", None) => "Codex failed without a reason".to_string(),
             ("", Some(details)) => details.to_string(),
             (message, None) => message.to_string(),
             (message, Some(details)) => format!("{message}\n{details}"),
-        };
-        if self.is_unauthorized() {
-            (ErrorType::SetupRequired, format!("{words}\n{LOGIN}"))
-        } else {
-            (ErrorType::Other, words)
         }
     }
 

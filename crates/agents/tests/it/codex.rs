@@ -112,6 +112,41 @@ fn a_thread_that_is_branched_off() {
     assert_snapshot!("codex_fork", fold(recording("fork").of(branch)));
 }
 
+#[test]
+fn a_thread_that_is_not_there() {
+    assert_snapshot!("codex_unknown_thread", fold(recording("unknown_thread").of(going_on)));
+}
+
+#[test]
+fn a_text_that_reaches_the_turn_that_runs() {
+    assert_snapshot!("codex_steer", fold(recording("steer")));
+}
+
+#[test]
+fn a_command_that_is_allowed_for_the_session_is_not_asked_about_again() {
+    assert_snapshot!("codex_approval_session", fold(recording("approval_session").of(careful)));
+}
+
+#[test]
+fn a_question_that_is_answered() {
+    assert_snapshot!("codex_question", fold(recording("question")));
+}
+
+#[test]
+fn files_that_are_changed_moved_deleted_and_added_in_code_mode() {
+    assert_snapshot!("codex_patch", fold(recording("patch")));
+}
+
+#[test]
+fn a_turn_without_a_login() {
+    assert_snapshot!("codex_error_401", fold(recording("error_401")));
+}
+
+#[test]
+fn a_turn_after_the_allowance_is_used_up() {
+    assert_snapshot!("codex_limit", fold(recording("limit")));
+}
+
 /// A conversation whose other side is played by the test.
 struct Talk {
     conversation: Box<dyn Conversation>,

@@ -35,6 +35,12 @@ stream_max_retries = 1
     APPROVALS: { sandbox: "workspace-write", ask_for_approval: "unless-trusted" },
   },
   limit: (reset) => ({
+    // What the provider tells beside its refusal; the body alone gives Codex words, but no moment for its clients.
+    headers: {
+      "x-codex-primary-used-percent": "100",
+      "x-codex-primary-window-minutes": "300",
+      "x-codex-primary-reset-at": String(reset),
+    },
     body: {
       error: { type: "usage_limit_reached", message: "The usage limit has been reached", plan_type: "pro", resets_at: reset },
     },
