@@ -176,7 +176,12 @@ async fn what_a_client_asks_first_has_settings_profiles_machine_and_capabilities
     for key in ["os_type", "os_version", "os_architecture", "bitness"] {
         assert!(info["environment"][key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {info}");
     }
-    assert_eq!(info["capabilities"], json!({"CLAUDE_CODE": ["SESSION_FORK"], "CODEX": ["SESSION_FORK"], "SCRIPTED": []}));
+    let capabilities = info["capabilities"].as_object().unwrap();
+    assert!(capabilities.keys().eq(info["executors"].as_object().unwrap().keys()), "{capabilities:?}");
+    for (agent, able) in capabilities {
+        let forks = ["CLAUDE_CODE", "CODEX"].contains(&agent.as_str());
+        assert_eq!(*able, if forks { json!(["SESSION_FORK"]) } else { json!([]) }, "{agent}");
+    }
 }
 
 fn profiles(world: &World) -> Value {
