@@ -11,11 +11,7 @@ pub(super) const PINNED: &str = "@openai/codex@0.166.0";
 
 /// Returns the command that plays turns.
 pub(super) fn command(turn: &Turn) -> CommandSpec {
-    let mut args = Vec::new();
-    if let Some(profile) = turn.text_setting("profile") {
-        args.extend(["--profile".to_string(), profile.to_string()]);
-    }
-    args.push("app-server".to_string());
+    let mut args = vec!["app-server".to_string()];
     if turn.flag_setting("oss") == Some(true) {
         args.extend(["-c".to_string(), "model_provider=\"ollama\"".to_string()]);
     }
@@ -56,13 +52,19 @@ pub(super) fn thread(turn: &Turn) -> (&'static str, Value) {
     (method, Value::Object(params))
 }
 
+/// Returns the settings that Codex has given up, or that its app-server refuses. A person may still have them in a
+/// profile.
+pub(super) fn without_effect(turn: &Turn) -> Vec<&'static str> {
+    let given_up =
+        ["profile", "model_reasoning_summary_format", "include_plan_tool", "include_apply_patch_tool"];
+    given_up.into_iter().filter(|key| turn.settings.get(key).is_some_and(|value| !value.is_null())).collect()
+}
+
 /// Returns what is set in place of Codex's own settings, under the names it has for them.
 fn config(turn: &Turn) -> Map<String, Value> {
-    let texts = ["model_reasoning_effort", "model_reasoning_summary", "model_reasoning_summary_format"];
+    let texts = ["model_reasoning_effort", "model_reasoning_summary"];
     let texts = texts.into_iter().filter_map(|key| Some((key, json!(turn.text_setting(key)?))));
-    let flags = ["include_plan_tool", "include_apply_patch_tool"];
-    let flags = flags.into_iter().filter_map(|key| Some((key, json!(turn.flag_setting(key)?))));
-    texts.chain(flags).map(|(key, value)| (key.to_string(), value)).collect()
+    texts.map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 /// Reads when the person is asked, and what commands may reach. Where the settings are silent nobody is asked and
@@ -145,13 +147,13 @@ mod tests {
         }));
         let spec = command(&wanted);
         assert_eq!(spec.program, Program::Given { argv: vec!["/opt/codex".into(), "--flag".into()] });
-        let args = "--profile work app-server -c model_provider=\"ollama\" -c a=1";
+        let args = "app-server -c model_provider=\"ollama\" -c a=1";
         assert_eq!(spec.args.join(" "), args);
         assert_eq!(spec.env, [("A".to_string(), "1".to_string())]);
         let params = thread(&wanted).1;
         assert_eq!(params["model"], "gpt-6");
         assert_eq!(params["baseInstructions"], "Be brief.");
-        let config = json!({"model_reasoning_effort": "high", "include_apply_patch_tool": true});
-        assert_eq!(params["config"], config);
+        assert_eq!(params["config"], json!({"model_reasoning_effort": "high"}));
+        assert_eq!(without_effect(&wanted), ["profile", "include_apply_patch_tool"]);
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Fold {
     /// The request that opens the thread.
     method: String,
     params: Value,
+    /// Settings of the profile that Codex does not take.
+    without_effect: Vec<String>,
     /// The directory below which paths are shown relative.
     roots: Vec<String>,
     entries: Entries,
@@ -44,6 +46,8 @@ pub(super) struct Fold {
     counted: Counted,
     allowances: Allowances,
     limited: bool,
+    /// The entry of the retries that are being made; the next one replaces it.
+    retry: Option<usize>,
 }
 
 impl Fold {
@@ -54,6 +58,7 @@ impl Fold {
             append: turn.append_prompt().to_string(),
             method: method.to_string(),
             params,
+            without_effect: command::without_effect(turn).into_iter().map(str::to_string).collect(),
             roots: vec![turn.worktree.clone()],
             entries: Entries::default(),
             turns: Turns::default(),
@@ -65,6 +70,7 @@ impl Fold {
             counted: Counted::default(),
             allowances: Allowances::default(),
             limited: false,
+            retry: None,
         }
     }
 }
@@ -74,6 +80,12 @@ impl Conversation for Fold {
         let prompt = std::mem::take(&mut self.prompt);
         let mut steps = vec![self.turns.initialize()];
         steps.extend(self.say(&prompt));
+        let unused = std::mem::take(&mut self.without_effect);
+        if !unused.is_empty() {
+            let words =
+                format!("Codex takes these settings no more, they have no effect: {}", unused.join(", "));
+            steps.push(self.entries.show(EntryType::SystemMessage, words));
+        }
         steps
     }
 
@@ -261,6 +273,7 @@ impl Fold {
         if id.is_empty() || kind.is_empty() {
             return Err(serde::de::Error::custom("the item has no id or no type"));
         }
+        self.retry = None;
         let whole = match kind {
             // The echo of what we said ourselves, or what a sub-agent was told.
             "userMessage" => return Ok(Vec::new()),
@@ -381,6 +394,7 @@ impl Fold {
         };
         let ended = Ended { ok: error.is_none(), error, summary: self.summary.take() };
         self.limited = false;
+        self.retry = None;
         steps.extend(self.turns.end(ended));
         steps
     }
@@ -388,7 +402,15 @@ impl Fold {
     fn went_wrong(&mut self, went: &wire::Went) -> Vec<Step> {
         let mut steps = Vec::new();
         if went.will_retry {
-            steps.push(self.entries.show(EntryType::SystemMessage, went.error.words()));
+            // A provider that is away for long is one entry.
+            let entry = Entry::new(EntryType::SystemMessage, went.error.words());
+            if let Some(index) = self.retry {
+                steps.push(Step::Entry { index, entry });
+            } else {
+                let (index, step) = self.entries.add(entry);
+                self.retry = Some(index);
+                steps.push(step);
+            }
         } else {
             self.failed(&went.error, &mut steps);
         }

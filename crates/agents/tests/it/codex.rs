@@ -457,6 +457,30 @@ fn a_used_up_allowance_is_a_limit_with_its_end_and_a_missing_login_wants_setup()
 }
 
 #[test]
+fn a_provider_that_is_away_for_long_is_one_entry() {
+    let mut talk = Talk::running();
+    for attempt in 1..=50 {
+        let error = json!({"message": format!("Reconnecting... {attempt}/50")});
+        talk.read(json!({"method": "error", "params": {"error": error, "willRetry": true}}));
+    }
+    let shown = |step: &Step| matches!(step, Step::Entry { index: 2, .. });
+    assert!(talk.steps.len() == 50 && talk.steps.iter().all(shown), "{:?}", talk.steps.last());
+    let item = json!({"type": "agentMessage", "id": "m", "text": "back"});
+    talk.read(json!({"method": "item/completed", "params": {"threadId": "thread-1", "item": item}}));
+    let error = json!({"message": "Reconnecting... 1/50"});
+    talk.read(json!({"method": "error", "params": {"error": error, "willRetry": true}}));
+    assert!(matches!(talk.steps.last(), Some(Step::Entry { index: 4, .. })), "{:?}", talk.steps.last());
+}
+
+#[test]
+fn settings_that_codex_takes_no_more_are_named() {
+    let settings = json!({"profile": "work", "include_plan_tool": true, "model": "gpt"});
+    let talk = Talk::new(Turn { settings, ..Turn::default() });
+    let (_, words) = talk.entries().pop().unwrap();
+    assert!(words.ends_with("profile, include_plan_tool"), "{words}");
+}
+
+#[test]
 fn a_sub_agent_ends_no_turn_of_ours_and_its_tokens_count() {
     let mut talk = Talk::running();
     let item = json!({"type": "commandExecution", "id": "x", "command": "ls", "status": "inProgress"});
