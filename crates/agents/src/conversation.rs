@@ -77,7 +77,8 @@ pub enum Step {
     SessionUnknown,
     /// Logs something a person debugging Forge may want to know.
     Note(String),
-    /// Ends the turn. The summary is the last thing the agent said.
+    /// Ends a turn: there is one for each text that was told, even where the agent reads several together. The summary
+    /// is the last thing the agent said.
     Done { ok: bool, error: Option<String>, summary: Option<String> },
 }
 
