@@ -21,6 +21,11 @@ pub use lines::Lines;
 pub use mcp::{McpFile, mcp_file};
 pub use settings::{check_settings, schemas};
 
+/// The version of what lines become. Entries are kept beside the log they were made of, under this number; when it is
+/// another, they are made anew. It goes up by one with every release in which any agent's lines become other steps,
+/// or a conversation remembers something else.
+pub const FOLD_VERSION: u32 = 1;
+
 /// Every agent Forge can run: one line each.
 pub static AGENTS: &[&dyn Agent] = &[
     &scripted::Scripted,

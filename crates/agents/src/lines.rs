@@ -28,6 +28,16 @@ impl Lines {
         Self { carry: Vec::new(), longest: LONGEST }
     }
 
+    /// Goes on where [`Lines::unfinished`] was.
+    pub const fn after(unfinished: Vec<u8>) -> Self {
+        Self { carry: unfinished, longest: LONGEST }
+    }
+
+    /// Returns the beginning of a line whose end has not come yet.
+    pub fn unfinished(&self) -> &[u8] {
+        &self.carry
+    }
+
     /// Takes the next bytes and calls `each` for every line they complete, without its line ending.
     pub fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(&str)) {
         while !bytes.is_empty() {

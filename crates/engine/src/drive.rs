@@ -1,8 +1,8 @@
 //! Looking after one run: reading its log, telling it what comes from outside, noticing its end.
 //!
 //! One task owns one run, from its start or from a restart of the server until its end; both begin by
-//! folding the log from the first byte, so there is nothing to remember. Whatever is sent has a number that
-//! the shim knows, so sending again after a crash sends nothing twice.
+//! folding the log, from the newest checkpoint beside it or from the first byte, so there is nothing to remember.
+//! Whatever is sent has a number that the shim knows, so sending again after a crash sends nothing twice.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -12,17 +12,15 @@ use std::time::Duration;
 
 use forge_model::state::AttemptHappened;
 use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId, RunKind};
-use forge_process::{Control, Liveness, LogReader, Spawned};
+use forge_process::{Control, Liveness, Spawned};
 use tokio::sync::Notify;
 
 use crate::background::blocking;
 use crate::finish::Ending;
-use crate::fold::{Effects, Fold, Outcome, Progress};
+use crate::fold::{Effects, Outcome, Progress};
+use crate::folding::{Folding, Read};
 use crate::store::{asks, attempts, inputs, runs};
 use crate::{Engine, Result, launch, moves};
-
-/// How much of a log is read at a time.
-const READ_AT_ONCE: usize = 1 << 20;
 
 /// How long a driver waits before it tries again after a failure of the store or the disk.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
@@ -95,8 +93,9 @@ impl Engine {
         }
         let turn = self.turn(run).await?;
         let agent = launch::agent(&run.profile)?;
-        let (fold, first) = Fold::begin(agent.conversation(&turn));
-        let mut log = Log::open(dir.clone(), fold)?;
+        let claim = self.inner.entries.room(run.id).claim().await;
+        let (place, worktree) = (dir.clone(), turn.worktree.clone());
+        let (mut log, first) = blocking(move || Folding::open(place, agent, &turn, claim)).await??;
         let mut teller =
             Teller { engine: self, run, handle, dir: dir.clone(), sends: VecDeque::new(), known: None };
         handle.told.store(true, Ordering::SeqCst);
@@ -111,6 +110,13 @@ impl Engine {
             log = back;
             let seen = seen?;
             self.learn(run, &seen.effects).await?;
+            if !seen.effects.asks.is_empty() {
+                log = blocking(move || {
+                    log.show();
+                    log
+                })
+                .await?;
+            }
             teller.sends.extend(seen.effects.sends);
             match seen.state {
                 // An agent that never pauses must still be told things.
@@ -118,16 +124,24 @@ impl Engine {
                 Read::More => {}
                 Read::End(Liveness::Alive) => {
                     let notes = log.fold.progress().notes;
-                    if self.grant(run, &turn.worktree, log.fold.wishes(), notes).await? {
+                    if self.grant(run, &worktree, log.fold.wishes(), notes).await? {
                         handle.told.store(true, Ordering::SeqCst);
                     }
                     teller.tell(log.fold.progress()).await?;
-                    handle.wake.notified().await;
+                    match log.due() {
+                        // Entries that were held back are shown in time, also when nothing more comes.
+                        Some(due) => drop(tokio::time::timeout(due, handle.wake.notified()).await),
+                        None => handle.wake.notified().await,
+                    }
                 }
                 Read::End(Liveness::Exited(exit)) => {
-                    return self.finish(run, Ending::Exited(exit), log.fold.outcome()).await;
+                    self.finish(run, Ending::Exited(exit), log.fold.outcome()).await?;
+                    return blocking(move || log.close()).await;
                 }
-                Read::End(Liveness::Gone) => return self.finish_lost(run, log.fold.outcome()).await,
+                Read::End(Liveness::Gone) => {
+                    self.finish_lost(run, log.fold.outcome()).await?;
+                    return blocking(move || log.close()).await;
+                }
             }
         }
     }
@@ -200,55 +214,6 @@ impl Engine {
             })
             .await?;
         Ok(())
-    }
-}
-
-/// A run's log being folded.
-#[derive(Debug)]
-struct Log {
-    dir: PathBuf,
-    reader: LogReader,
-    fold: Fold,
-}
-
-/// What one look at the log gave.
-#[derive(Debug)]
-struct Seen {
-    effects: Effects,
-    state: Read,
-}
-
-#[derive(Debug)]
-enum Read {
-    /// There may be more.
-    More,
-    /// Everything was read, and this is how the process was before the last look.
-    End(Liveness),
-}
-
-impl Log {
-    fn open(dir: PathBuf, fold: Fold) -> Result<Self> {
-        let reader = LogReader::open(&dir, 0).map_err(|error| launch::process_error(&error))?;
-        Ok(Self { dir, reader, fold })
-    }
-
-    fn read(&mut self) -> Result<Seen> {
-        let read =
-            |reader: &mut LogReader| reader.read(READ_AT_ONCE).map_err(|error| launch::process_error(&error));
-        let records = read(&mut self.reader)?;
-        if !records.is_empty() {
-            return Ok(Seen { effects: self.fold.read(&records), state: Read::More });
-        }
-        // The process is looked at before the last read, or its last words could fall between the two.
-        let liveness = forge_process::liveness(&self.dir).map_err(|error| launch::process_error(&error))?;
-        if matches!(liveness, Liveness::Alive) {
-            return Ok(Seen { effects: Effects::default(), state: Read::End(liveness) });
-        }
-        let records = read(&mut self.reader)?;
-        if !records.is_empty() {
-            return Ok(Seen { effects: self.fold.read(&records), state: Read::More });
-        }
-        Ok(Seen { effects: self.fold.end(), state: Read::End(liveness) })
     }
 }
 

@@ -1,8 +1,14 @@
 //! Folding a run's log into what it means: a function of the bytes, so doing it again changes nothing.
 
-use forge_agents::{AskRequest, Conversation, Lines, Step};
-use forge_model::Usage;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use forge_agents::{Agent, AskRequest, Conversation, Lines, Step};
+use forge_model::entry::{EntryType, ErrorType};
+use forge_model::{Entry, Usage};
 use forge_process::{Record, Stream};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::agent_files::Wish;
 use crate::input::Input;
@@ -16,9 +22,20 @@ pub(crate) struct Fold {
     err: Lines,
 }
 
+/// The longest unfinished line that is written down with a fold's state. A longer one ends soon.
+const CARRY: usize = 64 * 1024;
+
 /// A conversation, and how far it is.
 struct Talk {
-    conversation: Box<dyn Conversation>,
+    /// None once it broke: what the agent says from there on is in the log and nowhere else.
+    conversation: Option<Box<dyn Conversation>>,
+    far: Far,
+}
+
+/// How far a conversation is. All of it is written down with the conversation's own state, so that folding can go on
+/// from there: what the engine was told to do once, and the log does not show as done, must be in here.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Far {
     /// How many texts the conversation has wanted sent.
     sends: u64,
     /// How many notes were folded.
@@ -26,6 +43,10 @@ struct Talk {
     unsent: Unsent,
     /// The files that the agent waits for.
     wishes: Vec<Wish>,
+    /// Texts that the conversation wants sent and the log does not show in the agent's input yet.
+    outbox: VecDeque<(u64, String)>,
+    /// How many entries there are.
+    entries: usize,
     turns_told: u64,
     turns_done: u64,
     failed: bool,
@@ -42,6 +63,8 @@ pub(crate) struct Effects {
     pub(crate) usage: Option<Usage>,
     /// Texts for the agent, each with its number.
     pub(crate) sends: Vec<(u64, String)>,
+    /// Entries by their index, each in its newest form of those that came one after the other.
+    pub(crate) entries: Vec<(usize, Entry)>,
 }
 
 impl Effects {
@@ -77,29 +100,41 @@ pub(crate) struct Outcome {
 
 impl std::fmt::Debug for Talk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Talk").field("sends", &self.sends).field("notes", &self.notes).finish_non_exhaustive()
+        f.debug_struct("Talk").field("far", &self.far).finish_non_exhaustive()
     }
 }
 
 impl Fold {
     /// Begins a conversation; the effects are what it wants said first.
     pub(crate) fn begin(conversation: Box<dyn Conversation>) -> (Self, Effects) {
-        let mut talk = Talk {
-            conversation,
-            sends: 0,
-            notes: 0,
-            unsent: Unsent::default(),
-            wishes: Vec::new(),
-            turns_told: 1,
-            turns_done: 0,
-            failed: false,
-            failure: None,
-            summary: None,
-        };
+        let far = Far { turns_told: 1, ..Far::default() };
+        let mut talk = Talk { conversation: Some(conversation), far };
         let mut effects = Effects::default();
-        let steps = talk.conversation.start();
+        let steps = talk.hear(|conversation| conversation.start());
         talk.take(steps, &mut effects);
         (Self { talk, out: Lines::default(), err: Lines::default() }, effects)
+    }
+
+    /// Goes on where [`state`](Self::state) was; none when the state is of another version. The effects are those
+    /// that may not have been seen to.
+    pub(crate) fn resume(agent: &dyn Agent, state: &Value) -> Option<(Self, Effects)> {
+        let far = Far::deserialize(&state["far"]).ok()?;
+        let carry = |name: &str| Vec::<u8>::deserialize(&state[name]).ok().map(Lines::after);
+        let (out, err) = (carry("out")?, carry("err")?);
+        let conversation = match &state["conversation"] {
+            Value::Null => None,
+            state => Some(agent.conversation_at(state)?),
+        };
+        let effects = Effects { sends: far.outbox.iter().cloned().collect(), ..Effects::default() };
+        Some((Self { talk: Talk { conversation, far }, out, err }, effects))
+    }
+
+    /// Returns all that it remembers; none in the midst of a long line.
+    pub(crate) fn state(&self) -> Option<Value> {
+        let (out, err) = (self.out.unfinished(), self.err.unfinished());
+        let conversation = self.talk.conversation.as_ref().map(|conversation| conversation.state());
+        (out.len() <= CARRY && err.len() <= CARRY)
+            .then(|| json!({"conversation": conversation, "far": self.talk.far, "out": out, "err": err}))
     }
 
     /// Reads records of the log.
@@ -110,7 +145,9 @@ impl Fold {
             match record.stream {
                 Stream::Stdout => out.push(&record.payload, |line| talk.said(line, &mut effects)),
                 Stream::Stderr => err.push(&record.payload, |line| talk.muttered(line, &mut effects)),
-                Stream::Input => talk.unsent.sent(record.ordinal.unwrap_or_default()),
+                Stream::Input => talk.sent(record.ordinal.unwrap_or_default()),
+                // It hears nothing more, so there is nothing left to send.
+                Stream::InputClosed => talk.far.outbox.clear(),
                 Stream::Note => talk.noted(&String::from_utf8_lossy(&record.payload), &mut effects),
                 _ => {}
             }
@@ -127,61 +164,91 @@ impl Fold {
         effects
     }
 
+    /// Shows an error that Forge itself knows of.
+    pub(crate) fn complain(&mut self, error_type: ErrorType, text: &str) -> Effects {
+        let mut effects = Effects::default();
+        let entry = Entry::new(EntryType::ErrorMessage { error_type }, text);
+        self.talk.take(vec![Step::Entry { index: self.talk.far.entries, entry }], &mut effects);
+        effects
+    }
+
     /// How far the conversation is.
     pub(crate) fn progress(&self) -> Progress {
-        Progress {
-            idle: self.talk.turns_done >= self.talk.turns_told,
-            notes: self.talk.notes,
-            sends: self.talk.sends,
-        }
+        let far = &self.talk.far;
+        // With a conversation that broke nobody can speak: the agent is let go.
+        let idle = far.turns_done >= far.turns_told || self.talk.conversation.is_none();
+        Progress { idle, notes: far.notes, sends: far.sends }
     }
 
     /// The files that the agent waits for, as far as the log was read.
     pub(crate) fn wishes(&self) -> &[Wish] {
-        &self.talk.wishes
+        &self.talk.far.wishes
     }
 
     /// How the conversation went so far.
     pub(crate) fn outcome(&self) -> Outcome {
+        let far = &self.talk.far;
         Outcome {
-            failed: self.talk.failed,
-            failure: self.talk.failure.clone(),
-            summary: self.talk.summary.clone(),
-            told: self.talk.unsent.first().map_or(self.talk.notes, |note| note - 1),
+            failed: far.failed,
+            failure: far.failure.clone(),
+            summary: far.summary.clone(),
+            told: far.unsent.first().map_or(far.notes, |note| note - 1),
         }
     }
 }
 
 impl Talk {
     fn said(&mut self, line: &str, effects: &mut Effects) {
-        let steps = self.conversation.read(line);
+        let steps = self.hear(|conversation| conversation.read(line));
         self.take(steps, effects);
     }
 
     fn muttered(&mut self, line: &str, effects: &mut Effects) {
-        let steps = self.conversation.read_error(line);
+        let steps = self.hear(|conversation| conversation.read_error(line));
         self.take(steps, effects);
     }
 
+    /// A text is in the agent's input, and with it every one before it.
+    fn sent(&mut self, ordinal: u64) {
+        self.far.unsent.sent(ordinal);
+        while self.far.outbox.front().is_some_and(|(number, _)| *number <= ordinal) {
+            self.far.outbox.pop_front();
+        }
+    }
+
     fn noted(&mut self, text: &str, effects: &mut Effects) {
-        self.notes += 1;
+        self.far.notes += 1;
         let steps = match Input::read(text) {
             Some(Input::Turn { prompt, .. }) => {
-                self.turns_told += 1;
-                let steps = self.conversation.say(&prompt);
+                self.far.turns_told += 1;
+                let steps = self.hear(|conversation| conversation.say(&prompt));
                 let at_once = steps.iter().any(|step| matches!(step, Step::Send(_)));
-                self.unsent.said(self.notes, &prompt, at_once.then_some(self.sends + 1));
+                self.far.unsent.said(self.far.notes, &prompt, at_once.then_some(self.far.sends + 1));
                 steps
             }
-            Some(Input::Answer { ask, answer }) => self.conversation.answer(&ask, &answer),
-            Some(Input::Interrupt) => self.conversation.interrupt(),
+            Some(Input::Answer { ask, answer }) => self.hear(|it| it.answer(&ask, &answer)),
+            Some(Input::Interrupt) => self.hear(|conversation| conversation.interrupt()),
             Some(Input::File { key, came }) => {
-                self.wishes.retain(|wish| wish.key() != key);
-                self.conversation.file(&key, came.as_deref().map_err(String::as_str))
+                self.far.wishes.retain(|wish| wish.key() != key);
+                self.hear(|conversation| conversation.file(&key, came.as_deref().map_err(String::as_str)))
             }
             None => Vec::new(),
         };
         self.take(steps, effects);
+    }
+
+    /// Tells the conversation something and returns its steps. One that breaks over it is heard no more, and its run
+    /// has failed; everything else about the run goes on.
+    fn hear(&mut self, tell: impl FnOnce(&mut dyn Conversation) -> Vec<Step>) -> Vec<Step> {
+        let Some(conversation) = &mut self.conversation else { return Vec::new() };
+        catch_unwind(AssertUnwindSafe(|| tell(conversation.as_mut()))).unwrap_or_else(|_| {
+            self.conversation = None;
+            let text = "Forge broke over what the agent said and cannot show the rest of it here; the raw log has \
+                        everything. Please report this as a bug of Forge.";
+            (self.far.failed, self.far.failure) = (true, Some(text.to_string()));
+            let entry = Entry::new(EntryType::ErrorMessage { error_type: ErrorType::Other }, text);
+            vec![Step::Entry { index: self.far.entries, entry }]
+        })
     }
 
     fn take(&mut self, steps: Vec<Step>, effects: &mut Effects) {
@@ -191,25 +258,91 @@ impl Talk {
                 Step::Ask(ask) => effects.asks.push(ask),
                 Step::Withdrawn(key) => effects.withdrawn.push(key),
                 Step::Send(text) => {
-                    self.sends += 1;
-                    self.unsent.sends(self.sends, &text);
-                    effects.sends.push((self.sends, text));
+                    self.far.sends += 1;
+                    self.far.unsent.sends(self.far.sends, &text);
+                    self.far.outbox.push_back((self.far.sends, text.clone()));
+                    effects.sends.push((self.far.sends, text));
                 }
                 Step::Usage(usage) => effects.usage = Some(usage),
                 Step::Done { ok, error, summary } => {
-                    self.turns_done += 1;
-                    self.failed = !ok;
-                    self.failure = error;
-                    self.summary = summary.or_else(|| self.summary.take());
+                    self.far.turns_done += 1;
+                    self.far.failed = !ok;
+                    self.far.failure = error;
+                    self.far.summary = summary.or_else(|| self.far.summary.take());
                 }
-                Step::Entry { .. } | Step::Limited { .. } | Step::SessionUnknown | Step::Note(_) => {}
+                Step::Entry { index, entry } => {
+                    self.far.entries = self.far.entries.max(index + 1);
+                    match effects.entries.last_mut() {
+                        Some((last, newest)) if *last == index => *newest = entry,
+                        _ => effects.entries.push((index, entry)),
+                    }
+                }
+                Step::Limited { .. } | Step::SessionUnknown | Step::Note(_) => {}
                 Step::ReadFile { key, path, line, limit } => {
-                    self.wishes.push(Wish::Read { key, path, line, limit });
+                    self.far.wishes.push(Wish::Read { key, path, line, limit });
                 }
                 Step::WriteFile { key, path, content } => {
-                    self.wishes.push(Wish::Write { key, path, content });
+                    self.far.wishes.push(Wish::Write { key, path, content });
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forge_model::Answer;
+
+    use super::*;
+
+    /// Breaks over a line that says so.
+    struct Fragile;
+
+    impl Conversation for Fragile {
+        fn start(&mut self) -> Vec<Step> {
+            vec![Step::Entry { index: 0, entry: Entry::new(EntryType::UserMessage, "go") }]
+        }
+        fn read(&mut self, line: &str) -> Vec<Step> {
+            assert_ne!(line, "break");
+            vec![Step::Note(line.to_string())]
+        }
+        fn read_error(&mut self, _: &str) -> Vec<Step> {
+            Vec::new()
+        }
+        fn say(&mut self, _: &str) -> Vec<Step> {
+            Vec::new()
+        }
+        fn answer(&mut self, _: &str, _: &Answer) -> Vec<Step> {
+            Vec::new()
+        }
+        fn interrupt(&mut self) -> Vec<Step> {
+            Vec::new()
+        }
+        fn state(&self) -> Value {
+            json!({})
+        }
+    }
+
+    #[test]
+    fn a_conversation_that_breaks_is_told_as_an_entry_and_lets_its_agent_go() {
+        let (mut fold, first) = Fold::begin(Box::new(Fragile));
+        assert_eq!(first.entries.len(), 1);
+        assert!(!fold.progress().idle);
+        let said = |text: &str| Record {
+            offset: 0,
+            end: 0,
+            stream: Stream::Stdout,
+            at_us: 0,
+            ordinal: None,
+            payload: text.as_bytes().to_vec(),
+        };
+        let effects = fold.read(&[said("fine\nbreak\nand on\n")]);
+        let (index, entry) = &effects.entries[0];
+        assert!(*index == 1 && entry.content.contains("bug of Forge"), "{entry:?}");
+        assert!(fold.progress().idle && fold.outcome().failed);
+        assert!(fold.read(&[said("break\n")]).entries.is_empty(), "it is told once");
+        let state = fold.state().unwrap();
+        let (resumed, _) = Fold::resume(&forge_agents::scripted::Scripted, &state).unwrap();
+        assert!(resumed.progress().idle && resumed.outcome().failed);
     }
 }

@@ -25,11 +25,13 @@ mod disk;
 mod drafts;
 mod drive;
 mod editor;
+mod entries;
 mod error;
 mod events;
 mod findings;
 mod finish;
 mod fold;
+mod folding;
 mod follow_up;
 mod gc;
 mod genie_files;
@@ -123,6 +125,7 @@ pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffView, FileVersion};
 pub use disk::{AttemptUse, DiskUse, ProjectUse};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use editor::OpenEditor;
+pub use entries::{EntriesFrom, EntryBatch, EntryPlace, EntryTail, EntryWindow, PlacedEntry};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
@@ -211,6 +214,7 @@ struct Inner {
     line: Arc<held::Line>,
     disk: disk::LastLook,
     crowds: logs::Crowds,
+    entries: entries::Hub,
     kept_tasks: kept_tasks::KeptTasks,
     /// Worktrees that were made ahead.
     pool: pool::Pool,

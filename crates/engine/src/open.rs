@@ -122,6 +122,7 @@ impl Engine {
                 landings: Default::default(),
                 disk: Default::default(),
                 crowds: Default::default(),
+                entries: Default::default(),
                 kept_tasks: Default::default(),
                 pool: Default::default(),
                 recent: Default::default(),

@@ -5,11 +5,13 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 /// The turns whose text is not in the agent's input yet, in the order they were said.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Unsent(VecDeque<Turn>);
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Turn {
     /// The number of the note that holds it.
     note: u64,

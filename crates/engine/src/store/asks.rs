@@ -27,6 +27,7 @@ statements! {
     CLOSE_RUN = "update asks set state = $2, answered_at = $3 where run_id = $1 and state = 'open' returning id";
     CLOSE_KEY = "update asks set state = 'cancelled', answered_at = $3
         where run_id = $1 and key = $2 and state = 'open' returning id";
+    UNANSWERED = "select key from asks where run_id = $1 and state in ('cancelled', 'expired')";
     OPEN_OF_ATTEMPT = "select count(*) from asks where attempt_id = $1 and state = 'open'";
     COUNT_OPEN = "select count(*) from asks where state = 'open'";
     DELETE = "delete from asks where attempt_id = $1";
@@ -70,6 +71,11 @@ pub(crate) fn close_run(conn: &Conn, run: RunId, state: AskState, now: Time) -> 
 /// Closes an ask that its agent took back.
 pub(crate) fn close_key(conn: &Conn, run: RunId, key: &str, now: Time) -> Result<Option<AskId>, Error> {
     conn.query(CLOSE_KEY, args![run, key, now])?.first().map(|row| row.parse(0)).transpose()
+}
+
+/// Returns the keys of what a run asked and nobody answered before it was taken back or its run ended.
+pub(crate) fn unanswered(conn: &Conn, run: RunId) -> Result<Vec<String>, Error> {
+    conn.query(UNANSWERED, args![run])?.iter().map(|row| row.text(0)).collect()
 }
 
 /// Counts the open asks of an attempt.

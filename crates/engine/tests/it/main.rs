@@ -16,6 +16,7 @@ mod dev_servers;
 mod diffs;
 mod drafting;
 mod editing;
+mod entries;
 mod escapes;
 mod filters;
 mod following;
