@@ -222,7 +222,7 @@ fn what_the_fuzzer_checks_holds_for_random_inputs() {
         "[]",
     ];
     let mut dice = Dice::new(11);
-    for _ in 0..150 {
+    for _ in 0..100 {
         let mut bytes = Vec::new();
         for _ in 0..1 + dice.below(12) {
             match dice.below(4) {
