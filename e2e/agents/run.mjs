@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const NAMES = ["claude"];
+const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "copilot"];
 const names = options.only?.split(",") ?? NAMES;
 const clis = await Promise.all(names.map(async (name) => (await import(`./clis/${name}/cli.mjs`)).default));
 

@@ -60,6 +60,11 @@ pub(super) fn without_effect(turn: &Turn) -> Vec<&'static str> {
     given_up.into_iter().filter(|key| turn.settings.get(key).is_some_and(|value| !value.is_null())).collect()
 }
 
+/// Says whether the agent is to show a plan and change nothing.
+pub(super) fn plans(turn: &Turn) -> bool {
+    turn.flag_setting("plan").unwrap_or(turn.variant.as_deref() == Some("PLAN"))
+}
+
 /// Returns what is set in place of Codex's own settings, under the names it has for them.
 fn config(turn: &Turn) -> Map<String, Value> {
     let texts = ["model_reasoning_effort", "model_reasoning_summary"];
@@ -80,6 +85,7 @@ fn permission(turn: &Turn) -> (&'static str, &'static str) {
     };
     let sandbox = match turn.text_setting("sandbox") {
         Some("read-only") => "read-only",
+        None if plans(turn) => "read-only",
         Some("auto" | "workspace-write") => "workspace-write",
         Some("danger-full-access") => "danger-full-access",
         _ if asked.is_some_and(|asked| asked != "never") => "workspace-write",
@@ -121,6 +127,7 @@ mod tests {
             (json!({"sandbox": "auto"}), ("on-request", "workspace-write")),
             (json!({"sandbox": "read-only", "ask_for_approval": "never"}), ("never", "read-only")),
             (json!({"sandbox": "danger-full-access"}), ("never", "danger-full-access")),
+            (json!({"plan": true}), ("on-request", "read-only")),
         ];
         for (settings, expected) in cases {
             assert_eq!(permission(&turn(settings.clone())), expected, "{settings}");

@@ -41,6 +41,8 @@ pub(super) struct Fold {
     calls: BTreeMap<String, Call>,
     asks: BTreeMap<String, OpenAsk>,
     model: Option<String>,
+    /// Every turn is to end with a plan.
+    plans: bool,
     /// The last thing the agent said in this turn.
     summary: Option<String>,
     counted: Counted,
@@ -66,6 +68,7 @@ impl Fold {
             calls: BTreeMap::new(),
             asks: BTreeMap::new(),
             model: None,
+            plans: command::plans(turn),
             summary: None,
             counted: Counted::default(),
             allowances: Allowances::default(),
@@ -177,6 +180,9 @@ impl Fold {
                 if let Some(model) = opened.model {
                     let words = format!("System initialized with model: {model}");
                     steps.push(self.entries.show(EntryType::SystemMessage, words));
+                    if self.plans {
+                        self.turns.plan(&model);
+                    }
                     self.model = Some(model);
                 }
                 steps.extend(self.turns.go());

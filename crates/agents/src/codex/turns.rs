@@ -27,6 +27,8 @@ pub(super) struct Turns {
     stopping: bool,
     /// The turn that runs takes nothing in.
     unsteerable: bool,
+    /// The mode in which turns are played, where it is not the usual one.
+    mode: Option<Value>,
     /// The turn that ran last, and how it ended.
     last: Option<String>,
     ended: Option<Ended>,
@@ -103,6 +105,12 @@ pub(super) enum Came {
 }
 
 impl Turns {
+    /// Has all turns from now on end with a plan. Codex wants to be told the model again with it.
+    pub(super) fn plan(&mut self, model: &str) {
+        let settings = json!({"model": model, "reasoning_effort": null, "developer_instructions": null});
+        self.mode = Some(json!({"mode": "plan", "settings": settings}));
+    }
+
     /// Opens the conversation.
     pub(super) fn initialize(&mut self) -> Step {
         let version = env!("CARGO_PKG_VERSION");
@@ -270,7 +278,10 @@ impl Turns {
                 let texts = std::mem::take(&mut self.waiting);
                 self.told = texts.len() as u64;
                 self.at = At::Starting;
-                let params = json!({"threadId": self.thread, "input": wire::input(&texts)});
+                let mut params = json!({"threadId": self.thread, "input": wire::input(&texts)});
+                if let Some(mode) = &self.mode {
+                    params["collaborationMode"] = mode.clone();
+                }
                 vec![self.request("turn/start", &params, Pending::Turn)]
             }
             At::Running(turn) if !self.stopping && !self.unsteerable => {

@@ -142,6 +142,8 @@ words! {
 settings! {
     /// Codex.
     Codex {
+        /// Plan: the agent shows a plan and changes nothing.
+        plan: bool,
         /// What commands may reach.
         sandbox: CodexSandbox,
         /// When the person is asked.

@@ -270,6 +270,19 @@ fn the_prompt_waits_until_the_thread_is_open() {
 }
 
 #[test]
+fn a_turn_that_is_to_plan_begins_in_the_mode_for_plans_with_the_threads_own_model() {
+    let mut talk = Talk::new(Turn { settings: json!({"plan": true}), ..Turn::default() });
+    talk.read(json!({"id": 1, "result": {}}));
+    talk.read(json!({"id": 2, "result": {"thread": {"id": "thread-1"}, "model": "gpt"}}));
+    let begun = talk.sent.iter().find(|message| message["method"] == "turn/start").unwrap();
+    let mode = &begun["params"]["collaborationMode"];
+    assert_eq!((&mode["mode"], &mode["settings"]["model"]), (&json!("plan"), &json!("gpt")));
+    let plain = Talk::opened();
+    let begun = plain.sent.iter().find(|message| message["method"] == "turn/start").unwrap();
+    assert_eq!(begun["params"].get("collaborationMode"), None);
+}
+
+#[test]
 fn a_text_that_steers_ends_with_its_turn() {
     let mut talk = Talk::running();
     talk.say("more");

@@ -30,10 +30,6 @@ request_max_retries = 1
 stream_max_retries = 1
 `,
   }),
-  variants: {
-    GENIE: { sandbox: "danger-full-access" },
-    APPROVALS: { sandbox: "workspace-write", ask_for_approval: "unless-trusted" },
-  },
   limit: (reset) => ({
     // What the provider tells beside its refusal; the body alone gives Codex words, but no moment for its clients.
     headers: {
@@ -45,4 +41,15 @@ stream_max_retries = 1
       error: { type: "usage_limit_reached", message: "The usage limit has been reached", plan_type: "pro", resets_at: reset },
     },
   }),
+
+  /** A plan is the whole of a turn; a follow-up in another variant carries it out. */
+  async plan(cell) {
+    const script = cell.script([{ text: "<proposed_plan>\n1. Write the file.\n2. Read it again.\n</proposed_plan>\n" }]);
+    const attempt = await cell.start(script, { variant: "PLAN" });
+    const { run } = await cell.ended(attempt);
+    assert.equal(run.status, "completed");
+    const [lines] = await cell.recordings(attempt);
+    const plan = lines.find(({ msg }) => msg.method === "item/completed" && msg.params.item.type === "plan");
+    assert.match(plan?.msg.params.item.text ?? "no plan", /1\. Write the file\.\n2\. Read it again\./);
+  },
 };

@@ -1,6 +1,6 @@
 // GitHub Copilot CLI, by the Agent Client Protocol, with a provider of one's own.
 
-import { planByMode } from "../../kit/acp.mjs";
+import { planByMode, rateLimit } from "../../kit/acp.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "create", args: { path: `${cwd}/${path}`, file_text: content } });
 const run = (command) => () => ({ name: "bash", args: { command, description: "Run it" } });
@@ -17,5 +17,7 @@ export default {
     COPILOT_AUTO_UPDATE: "false",
   }),
   variants: { GENIE: { allow_all_tools: true }, APPROVALS: { allow_all_tools: false } },
+  // It tries again by itself, unless that would take too long.
+  limit: (reset) => ({ headers: { "retry-after": "3600" }, ...rateLimit(reset) }),
   plan: planByMode(write),
 };

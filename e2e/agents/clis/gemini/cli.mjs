@@ -30,6 +30,23 @@ export default {
     },
   }),
   variants: { GENIE: { yolo: true }, APPROVALS: { yolo: false } },
+  // A quota of the day: it tries again for ten minutes after any other.
+  limit: (reset) => ({
+    timeless: true,
+    body: {
+      error: {
+        code: 429,
+        message: `You exceeded your current quota; it is full again at ${new Date(reset * 1000).toISOString()}`,
+        status: "RESOURCE_EXHAUSTED",
+        details: [
+          {
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            violations: [{ quotaMetric: "requests", quotaId: "GenerateRequestsPerDayPerProjectPerModel" }],
+          },
+        ],
+      },
+    },
+  }),
   beforeFollowUp: nextMinute,
   plan: planByMode(write),
 };

@@ -1,6 +1,6 @@
 // opencode, by the Agent Client Protocol.
 
-import { planByMode } from "../../kit/acp.mjs";
+import { planByMode, rateLimit } from "../../kit/acp.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "write", args: { filePath: `${cwd}/${path}`, content } });
 const run = (command) => () => ({ name: "bash", args: { command, description: "Run it" } });
@@ -35,5 +35,6 @@ export default {
     GENIE: { auto_approve: true },
     APPROVALS: { auto_approve: false },
   },
+  limit: (reset) => ({ silent: true, ...rateLimit(reset) }),
   plan: planByMode(write),
 };

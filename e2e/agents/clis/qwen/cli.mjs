@@ -1,6 +1,6 @@
 // Qwen Code, by the Agent Client Protocol.
 
-import { planByMode } from "../../kit/acp.mjs";
+import { planByMode, rateLimit } from "../../kit/acp.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "write_file", args: { file_path: `${cwd}/${path}`, content } });
 const run = (command) => () => ({
@@ -30,5 +30,6 @@ export default {
     },
   }),
   variants: { GENIE: { yolo: true }, APPROVALS: { yolo: false } },
+  limit: (reset) => ({ silent: true, ...rateLimit(reset) }),
   plan: planByMode(write),
 };
