@@ -40,10 +40,13 @@ fn by_words<'a>(options: &'a [Choice], words: &str) -> Option<&'a Choice> {
 
 fn allowing(options: &[Choice], for_session: bool) -> Option<&Choice> {
     let of_kind = |kind: &'static str| options.iter().filter(move |option| option.kind == kind);
-    // The like of it is this tool, not all that comes from the same server.
+    // The like of it is this tool and this session: not all that comes from the same server, and not what is written
+    // into the settings of a project or a person.
     let always = || {
+        let passing =
+            |option: &&Choice| !["_project", "_user"].iter().any(|end| option.option_id.ends_with(end));
         let tool = of_kind("allow_always").find(|option| option.option_id.ends_with("_tool"));
-        tool.or_else(|| of_kind("allow_always").next())
+        tool.or_else(|| of_kind("allow_always").find(passing))
     };
     let once = || of_kind("allow_once").next();
     let chosen = if for_session { always().or_else(once) } else { once().or_else(always) };
@@ -87,6 +90,8 @@ mod tests {
         assert_eq!(chosen(&offered, &session), "proceed_always_tool");
         assert_eq!(chosen(&offered, &Answer::Deny { reason: None }), "no");
         assert_eq!(chosen(&offered[2..3], &session), "once");
+        let qwen = options(&[("proceed_always_project", "", "allow_always"), ("once", "", "allow_once")]);
+        assert_eq!(chosen(&qwen, &session), "once", "nothing is written into a project's settings");
         assert_eq!(chosen(&offered[..1], &Answer::yes()), "server");
         assert_eq!(chosen(&offered[..3], &Answer::Deny { reason: None }), "cancelled");
         assert_eq!(chosen(&offered[3..], &Answer::yes()), "cancelled", "a yes is never turned into a no");

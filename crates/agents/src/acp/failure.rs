@@ -60,6 +60,7 @@ impl Refusal {
                 "rate limit",
                 "usage limit",
                 "quota exceeded",
+                "exceeded your current quota",
                 "resource_exhausted",
                 "too many requests",
             ]);

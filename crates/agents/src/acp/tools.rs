@@ -59,7 +59,8 @@ impl Call {
     fn take(&mut self, new: CallUpdate) {
         let claude = new.meta.get("claudeCode");
         let meta_text = |key: &str| claude.and_then(|meta| meta.get(key)?.as_str()).map(str::to_string);
-        set(&mut self.name, new.name.or_else(|| meta_text("toolName")));
+        let told = || Some(new.meta.get("toolName")?.as_str()?.to_string());
+        set(&mut self.name, new.name.or_else(|| meta_text("toolName")).or_else(told));
         set(&mut self.parent, meta_text("parentToolUseId"));
         // What is known stays when a later message is vaguer.
         let unknown = self.kind.is_none();
@@ -297,6 +298,11 @@ impl Call {
     fn result_text(&self) -> String {
         if !self.terminal.is_empty() {
             return self.terminal.clone();
+        }
+        // What a command printed, where it is told apart from words about it.
+        let printed = self.output.get("output").and_then(Value::as_str);
+        if let Some(printed) = printed.filter(|_| self.kind.as_deref() == Some("execute")) {
+            return printed.to_string();
         }
         if !self.text.trim().is_empty() {
             return self.text.clone();

@@ -1,5 +1,6 @@
-//! Recordings of agents that speak the Agent Client Protocol, folded into steps: Gemini CLI 0.61.0, opencode 1.18.33,
-//! Copilot CLI 1.0.102, Kimi Code 2.1.0, Droid 0.215.0, and the adapters for Claude Code and Codex as any command.
+//! Recordings of agents that speak the Agent Client Protocol, folded into steps: Gemini CLI 0.61.0, Qwen Code 0.24.4,
+//! opencode 1.18.33, Copilot CLI 1.0.102, Kimi Code 2.1.0, Droid 0.215.0, and the adapters for Claude Code and Codex as
+//! any command.
 //!
 //! In two of them, `gemini/load` and `copilot/load`, the setting of the mode was put in that Forge sends and the
 //! recorder did not; `gemini/load_without_modes` is the first as it was recorded, but for the modes it offers.
@@ -17,6 +18,9 @@ pub(crate) const fn protocol(agent: &'static str) -> Protocol {
     Protocol { agent, told, same }
 }
 
+/// A session that no agent knows.
+const NOBODYS: &str = "11111111-2222-3333-4444-555555555555";
+
 /// The options by which agents are refused something.
 const NO: &[&str] = &["cancel", "reject", "reject_once"];
 
@@ -28,6 +32,7 @@ fn told(message: &Value) -> Told {
         }
         (Some("session/cancel"), _) => Told::Interrupt,
         (Some(_), _) => Told::ByItself,
+        (None, Some(_)) if message.get("error").is_some() => Told::ByItself,
         (None, Some(id)) if outcome["outcome"] == "selected" => {
             let no = NO.contains(&outcome["optionId"].as_str().unwrap());
             let answer = if no { Answer::Deny { reason: None } } else { Answer::yes() };
@@ -45,6 +50,9 @@ fn same(ours: &Value, recorded: &Value) -> bool {
         if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
             params.remove("clientInfo");
             params.remove("mcpServers");
+        }
+        if let Some(error) = message.get_mut("error").and_then(Value::as_object_mut) {
+            error.remove("message");
         }
         if message["method"] == "session/resume" {
             message["method"] = json!("session/load");
@@ -82,11 +90,19 @@ pub(crate) fn recordings() -> Vec<(&'static str, Recording)> {
             "gemini/load_without_modes",
             resumed("gemini/load_without_modes", "GEMINI", "e5ad5457-1b3d-4f9a-b15e-c57de097c783"),
         ),
+        ("gemini/load_unknown", resumed("gemini/load_unknown", "GEMINI", NOBODYS)),
         ("gemini/mcp", asked("gemini/mcp", "GEMINI")),
         ("gemini/plan", settings(json!({"plan": true}))(asked("gemini/plan", "GEMINI"))),
+        ("qwen/approval_allow", asked("qwen/approval_allow", "QWEN_CODE")),
+        ("qwen/resume_unknown", resumed("qwen/resume_unknown", "QWEN_CODE", NOBODYS)),
         ("opencode/approval_allow", asked("opencode/approval_allow", "OPENCODE")),
         ("opencode/cancel", asked("opencode/cancel", "OPENCODE")),
         ("opencode/load", resumed("opencode/load", "OPENCODE", "ses_e1f2b7c93ffeqG7pJtrCoN82iR")),
+        ("opencode/resume", resumed("opencode/resume", "OPENCODE", "ses_e1c72f596ffeog519E23PPaCmi")),
+        (
+            "opencode/resume_unknown",
+            resumed("opencode/resume_unknown", "OPENCODE", "ses_e1f2b7c93ffeqG7pJtrCoN82iR"),
+        ),
         ("opencode/mcp", asked("opencode/mcp", "OPENCODE")),
         ("opencode/tool_call", yolo(asked("opencode/tool_call", "OPENCODE"))),
         ("copilot/approval_allow", asked("copilot/approval_allow", "COPILOT")),
@@ -94,6 +110,7 @@ pub(crate) fn recordings() -> Vec<(&'static str, Recording)> {
         ("copilot/cancel", asked("copilot/cancel", "COPILOT")),
         ("copilot/error_401", asked("copilot/error_401", "COPILOT")),
         ("copilot/load", resumed("copilot/load", "COPILOT", "d89ce353-3a9c-46c2-8335-4e766d9b0d3b")),
+        ("copilot/load_unknown", resumed("copilot/load_unknown", "COPILOT", NOBODYS)),
         ("copilot/mcp", asked("copilot/mcp", "COPILOT")),
         ("kimi/approval_allow", asked("kimi/approval_allow", "KIMI")),
         ("droid/approval_allow", asked("droid/approval_allow", "DROID")),
