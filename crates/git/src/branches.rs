@@ -1,5 +1,6 @@
 //! The branches of a repository: which there are, where they point, and the deletion of one that has not moved.
 
+use crate::call::line;
 use crate::error::{Error, Result};
 use crate::names::check_branch_name;
 use crate::repo::Repo;
@@ -40,6 +41,11 @@ impl Repo {
     pub fn resolve_branch(&self, name: &str) -> Result<String> {
         check_branch_name(name)?;
         let (local, remote) = (format!("refs/heads/{name}"), format!("refs/remotes/{name}"));
+        // Asked for by its name git reads one file; to search costs one for each branch that there is.
+        let call = self.checkout.refs("show-ref").args(["--verify", "--hash", "--end-of-options", &local]);
+        if let Ok(oid) = call.run() {
+            return Ok(line(oid));
+        }
         let found = self.references(&[&local, &remote])?;
         let oid = |wanted: &str| found.iter().find(|(name, _)| name == wanted).map(|(_, oid)| oid.clone());
         if let Some(oid) = oid(&local).or_else(|| oid(&remote)) {

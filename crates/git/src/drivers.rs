@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, Worktree};
 use crate::error::{Error, Failure, Result, io_error};
 
 /// What has to be said to git so that no command of the repository's config runs.
@@ -114,6 +114,14 @@ impl Drivers {
             return Err(Failure::answer("check-attr", &answer).during(act()));
         }
         Ok(needing)
+    }
+}
+
+impl Worktree {
+    /// Refuses when a file of a commit needs a filter that only the repository's config defines, and that the person
+    /// does not trust: nothing could be written or taken back here then.
+    pub fn check_filters(&self, commit: &str) -> Result<()> {
+        Drivers::of(&self.checkout)?.refuse_in_commit(&self.checkout, commit)
     }
 }
 

@@ -79,7 +79,8 @@ pub enum Error {
     NotOurWorktree { path: PathBuf, why: String },
     #[error(
         "{path} needs the filter {driver}, which only the repository's own config defines; \
-         look at it, and then trust this project's filters (`trust_filters`), or define filter.{driver} in your \
+         look at it, and then trust this project's filters (`forge trust`, or \
+         `trust_filters` of the project), or define filter.{driver} in your \
          global git config"
     )]
     LocalFilter { driver: String, path: PathBuf },

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::checkout::{Worktree, linked_git_dir};
 use crate::drivers::Drivers;
@@ -19,8 +20,30 @@ use crate::repo::Repo;
 /// With fewer files than this, starting the workers takes longer than they save.
 const WORTH_WORKERS: u32 = 1000;
 
-/// Workers mostly wait for the filesystem, so there may be more of them than cores.
-const WORKERS: &str = "8";
+/// Workers mostly wait for the filesystem, so there may be more of them than cores. This many share the checkouts that
+/// are under way: twenty at once with eight each would only be in each other's way.
+const WORKERS: usize = 8;
+
+/// Checkouts of large trees that are under way.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the checkouts that are under way.
+struct UnderWay {
+    workers: usize,
+}
+
+impl UnderWay {
+    fn begin() -> UnderWay {
+        let others = UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        UnderWay { workers: (WORKERS / (others + 1)).max(1) }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A worktree to be added.
 #[derive(Debug, Clone)]
@@ -165,8 +188,10 @@ impl Repo {
         let mut call = checkout.files("read-tree").args(["-m", "-u", "HEAD"]).settings(&drivers.overrides);
         // In a partial clone the files have to be fetched now; there is no other way to get them.
         call = call.without_env("GIT_NO_LAZY_FETCH");
-        if index_entries(&self.checkout.git_dir.join("index")) > WORTH_WORKERS {
-            call = call.setting("checkout.workers", WORKERS);
+        let is_large = index_entries(&self.checkout.git_dir.join("index")) > WORTH_WORKERS;
+        let under_way = is_large.then(UnderWay::begin);
+        if let Some(UnderWay { workers }) = &under_way {
+            call = call.setting("checkout.workers", workers.to_string());
         }
         call.run()
             .map(drop)
