@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     answer, diff, disk, findings, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status,
-    stop, wait,
+    stop, trust, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -65,6 +65,7 @@ enum Command {
     Snapshots(snapshots::Args),
     Restore(restore::Args),
     Recover(recover::Args),
+    Trust(trust::Args),
 }
 
 impl Cli {
@@ -89,6 +90,7 @@ impl Cli {
             Command::Snapshots(args) => snapshots::run(globals, output, args),
             Command::Restore(args) => restore::run(globals, output, args),
             Command::Recover(args) => recover::run(globals, output, args),
+            Command::Trust(args) => trust::run(globals, output, args),
         }
     }
 }

@@ -115,6 +115,11 @@ impl Client {
         self.call("POST", path, body, None)
     }
 
+    /// Changes something to what is said, which is fine to say twice.
+    pub(crate) fn put(&self, path: &str, body: &Value) -> std::result::Result<Value, Trouble> {
+        self.call("PUT", path, Some(body), None)
+    }
+
     /// Starts something exactly once: the call carries a key, so it is repeated when the server restarts
     /// under it, and the server repeats the first answer instead of the act.
     pub(crate) fn post_once(&mut self, path: &str, body: &Value) -> Result<Value> {

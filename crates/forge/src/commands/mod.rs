@@ -15,4 +15,5 @@ pub(crate) mod serve;
 pub(crate) mod snapshots;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod trust;
 pub(crate) mod wait;

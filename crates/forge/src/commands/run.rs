@@ -96,7 +96,7 @@ fn beginning(attempt: &Attempt) -> String {
 
 /// Returns the id of the project for a repository, and registers it first when it is new. A linked worktree of a
 /// known project belongs to that project once its own branch is named as the one to start from.
-fn project(client: &Client, repository: &Repository, has_base: bool) -> Result<Value> {
+pub(crate) fn project(client: &Client, repository: &Repository, has_base: bool) -> Result<Value> {
     let top = &repository.top;
     if let Some(id) = known_project(client, top)? {
         return Ok(id);

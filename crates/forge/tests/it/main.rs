@@ -18,6 +18,8 @@ mod diffs;
 mod documents;
 mod findings;
 #[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod map_streams;
@@ -33,6 +35,8 @@ mod secrets;
 mod serving;
 #[cfg(test)]
 mod travel;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod usage;
 #[cfg(test)]

@@ -23,6 +23,7 @@ fn the_help_of_every_command_is_as_written_down() {
         "snapshots",
         "restore",
         "recover",
+        "trust",
     ];
     for command in commands {
         let mut args: Vec<&str> = vec!["--help"];
