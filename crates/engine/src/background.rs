@@ -1,10 +1,15 @@
 //! Two ways of running something aside: what blocks, and what must not be broken off.
 
-use crate::{Error, Result};
+use crate::{Error, Result, aside};
 
 /// Runs something that blocks where it may.
 pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(act)
+    let held = aside::at_work();
+    let step = move || {
+        let _held = held;
+        act()
+    };
+    tokio::task::spawn_blocking(step)
         .await
         .map_err(|error| Error::internal(format!("a background step broke off: {error}")))
 }

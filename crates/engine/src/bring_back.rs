@@ -71,6 +71,7 @@ impl Engine {
             Ok(())
         });
         written.await?;
+        self.link_worktree(attempt.worktree.clone());
         tracing::info!(attempt.id = %id, "the worktree of attempt {id} is back ({returned:?})");
         Ok(attempt.worktree)
     }

@@ -85,7 +85,7 @@ impl Engine {
     /// Finds repositories below a path, or below the person's home: those that changed last first.
     pub async fn find_repositories(&self, path: Option<PathBuf>) -> Result<Vec<DirectoryEntry>> {
         let (roots, home) = (self.roots().await?, self.inner.user_home.clone());
-        let ours = [self.inner.paths.home.clone(), self.inner.paths.worktrees.clone()];
+        let ours = self.inner.paths.own();
         let search = blocking(move || {
             let depth = if path.is_some() { DEPTH_BELOW } else { DEPTH_AT_HOME };
             let top = roots.open(&wanted(path, home.as_deref())?)?;

@@ -24,7 +24,7 @@ impl Engine {
     /// Cleans up now and then, for as long as the engine lives.
     pub(crate) fn keep_clean(&self) {
         let inner = std::sync::Arc::downgrade(&self.inner);
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut hours = tokio::time::interval(EVERY);
             loop {
                 hours.tick().await;

@@ -42,7 +42,7 @@ impl Engine {
     pub(crate) async fn bring_files(&self, intent: &Intent) -> Result<Option<String>> {
         let project = self.project(intent.project).await?;
         let (engine, worktree) = (self.clone(), intent.worktree.clone());
-        let own = [self.inner.paths.home.clone(), self.inner.paths.worktrees.clone()];
+        let own = self.inner.paths.own();
         let lists = |globs: &Option<String>| globs.as_ref().is_some_and(|globs| !globs.trim().is_empty());
         blocking(move || {
             if !lists(&project.copy_files) && !project.path.join(INCLUDE).is_file() {

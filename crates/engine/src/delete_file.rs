@@ -44,7 +44,7 @@ impl Engine {
                 )));
             }
             let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-            committed(site.worktree.delete_file(&path, &request)?)?;
+            committed(site.worktree.delete_file(&path, &request)?, "mend it, and delete the file again")?;
             Ok(taken)
         });
         let deleted = deleted.await;

@@ -64,29 +64,34 @@ impl Engine {
         Ok(Desk(variables))
     }
 
-    /// Moves the temporary files of attempts that are gone into the trash.
+    /// Moves the temporary files of attempts that are gone into the trash, and what their git was guarded with.
     pub(crate) async fn trash_temporary_files(&self) -> Result<()> {
+        // Read before the store is: an attempt that comes in between has its row before its directories.
+        let home = self.inner.paths.home.clone();
+        let there: Vec<_> = blocking(move || {
+            let list = |kind: &'static str| {
+                let entries = std::fs::read_dir(home.join(kind)).into_iter().flatten().flatten();
+                entries.map(move |entry| (kind, entry.path())).collect::<Vec<_>>()
+            };
+            ["tmp", "guard"].into_iter().flat_map(list).collect()
+        })
+        .await?;
         let known = self.inner.store.read(|conn| {
             let starting = starts::all(conn)?;
             let starting = starting.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
             let attempts = attempts::ids(conn)?.into_iter().chain(starting.map(|intent| intent.attempt));
-            Ok(attempts.map(short).collect::<HashSet<_>>())
+            Ok(attempts.flat_map(|id| [short(id), id.to_string()]).collect::<HashSet<_>>())
         });
-        // Read before the store is: an attempt that comes in between has its row before its directory.
-        let place = self.inner.paths.home.join("tmp");
-        let there: Vec<_> = blocking(move || {
-            std::fs::read_dir(place).map(|entries| entries.flatten().map(|it| it.path()).collect())
-        })
-        .await?
-        .unwrap_or_default();
         let (known, trash) = (known.await?, self.inner.paths.trash());
         blocking(move || {
-            for path in there {
+            for (kind, path) in there {
                 let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-                if known.contains(name) {
+                // What is kept for all of them is beside what guards each.
+                let is_shared = kind == "guard" && name.parse::<AttemptId>().is_err();
+                if known.contains(name) || is_shared {
                     continue;
                 }
-                let moved = std::fs::rename(&path, trash.join(format!("tmp-{name}-{}", RunId::random())));
+                let moved = std::fs::rename(&path, trash.join(format!("{kind}-{name}-{}", RunId::random())));
                 if let Err(error) = moved {
                     tracing::warn!("{} stays where it is: {error}", path.display());
                 }

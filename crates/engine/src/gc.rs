@@ -89,7 +89,7 @@ impl Engine {
     /// Cleans up now and then, for as long as the engine lives.
     pub(crate) fn keep_sweeping(&self) {
         let inner = std::sync::Arc::downgrade(&self.inner);
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut times = tokio::time::interval_at(tokio::time::Instant::now() + SOON, EVERY);
             loop {
                 times.tick().await;
@@ -120,6 +120,7 @@ impl Engine {
         self.sweep_attempts(lifetimes, dry_run, measure, &mut cleaned).await?;
         self.sweep_strays(lifetimes.expire, dry_run, measure, &mut cleaned).await?;
         self.sweep_trash(dry_run, measure, &mut cleaned).await?;
+        self.drop_dead_links().await?;
         Ok(cleaned)
     }
 
@@ -302,7 +303,7 @@ impl Engine {
         self.inner.seam.pass("gc.marked", "").await;
         let (engine, one) = (self.clone(), lodging.clone());
         let (trash, root) =
-            (self.inner.paths.trash().join(id.to_string()), self.inner.paths.worktrees.clone());
+            (self.inner.paths.trash().join(id.to_string()), self.inner.paths.root_of(&lodging.worktree));
         let moved = blocking(move || -> Result<()> {
             engine.repo(&one.repository)?.remove_worktree_to_trash(&one.worktree, &trash, &root)?;
             Ok(())

@@ -95,7 +95,7 @@ impl Engine {
             Some(view) if view.attempt.in_place => Ok(None),
             Some(view) => Ok(Some(format!("refs/heads/{}", view.attempt.branch))),
             // The attempt is being made, and its worktree with it: nobody but us has touched its HEAD.
-            None if worktree.starts_with(&self.inner.paths.worktrees) => {
+            None if self.inner.paths.roots.iter().any(|root| worktree.starts_with(root)) => {
                 let worktree = worktree.to_path_buf();
                 Ok(blocking(move || look(&worktree)).await?.map(|(_, head)| head))
             }

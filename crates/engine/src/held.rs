@@ -27,6 +27,9 @@ use crate::{Engine, Error, Result, moves, standing_agents};
 /// How soon it is looked again when nothing rang: an edit of the settings by hand and room on the disk ring no bell.
 const AGAIN: Duration = Duration::from_secs(2);
 
+/// How long a start that was begun may take to come to its end: a large checkout on a slow disk takes its time.
+const START_ENDS: Duration = Duration::from_secs(300);
+
 /// How many of those behind are told that their place has changed.
 const TOLD: usize = 100;
 
@@ -50,6 +53,8 @@ pub(crate) struct Line {
     wake: tokio::sync::Notify,
     /// Projects in which one that waited is being started: within a project the next begins after it.
     starting: Mutex<HashSet<ProjectId>>,
+    /// Rings when one of those has been started, or could not be.
+    started: tokio::sync::Notify,
 }
 
 impl Default for Line {
@@ -59,6 +64,7 @@ impl Default for Line {
             closed: AtomicBool::new(false),
             wake: tokio::sync::Notify::new(),
             starting: Mutex::default(),
+            started: tokio::sync::Notify::new(),
         }
     }
 }
@@ -182,7 +188,7 @@ impl Engine {
         // Nothing of the engine is held while waiting: it must be able to end.
         let (inner, line) = (Arc::downgrade(&self.inner), self.inner.line.clone());
         let mut bell = self.bell();
-        tokio::spawn(async move {
+        self.aside(async move {
             while !line.closed.load(Ordering::SeqCst) {
                 bell.mark_unchanged();
                 if line.any.swap(false, Ordering::SeqCst) {
@@ -233,6 +239,7 @@ impl Engine {
             tokio::spawn(async move {
                 engine.start_held(admitted).await;
                 engine.inner.line.starting().remove(&project);
+                engine.inner.line.started.notify_waiters();
                 engine.inner.line.look();
             });
         }
@@ -313,10 +320,23 @@ impl Engine {
             Ok(())
         });
         gone.await?;
-        while !self.inner.line.starting().is_empty() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        Ok(())
+        let line = &self.inner.line;
+        let none_starts = async {
+            loop {
+                let started = line.started.notified();
+                tokio::pin!(started);
+                started.as_mut().enable();
+                if line.starting().is_empty() {
+                    return;
+                }
+                started.await;
+            }
+        };
+        tokio::time::timeout(START_ENDS, none_starts).await.map_err(|_| {
+            Error::unavailable(
+                "an attempt that was being started is neither started nor given up yet; stop again",
+            )
+        })
     }
 
     /// Settles which branch an attempt that has to wait will start from, so that a mistake is told at once.

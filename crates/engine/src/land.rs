@@ -10,7 +10,7 @@ use forge_model::{AttemptId, Merge, MergeId, MergeKind, Noun, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::background::{blocking, detached};
-use crate::site::{HOOK_TIME, Site, committed};
+use crate::site::{HOOK_TIME, MEND_OR_SKIP, Site, committed};
 use crate::store::acts::{self, Act};
 use crate::store::merges;
 use crate::{Engine, Error, Result, moves};
@@ -25,6 +25,14 @@ pub struct Land {
     pub skip_hooks: bool,
 }
 
+/// What a landing did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landed {
+    pub merge: Merge,
+    /// The commit that was made of what was left uncommitted, if anything was.
+    pub committed: Option<String>,
+}
+
 /// A landing as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Landing {
@@ -35,16 +43,19 @@ struct Landing {
     tip: Option<String>,
     /// The one commit of it all, once it is made.
     squash: Option<String>,
+    /// The commit that was made of what was left uncommitted, if anything was.
+    #[serde(default)]
+    left: Option<String>,
 }
 
 impl Engine {
-    /// Lands an attempt on its target branch, and returns the merge. Its task is done then.
-    pub async fn land(&self, id: AttemptId, land: Land) -> Result<Merge> {
+    /// Lands an attempt on its target branch. Its task is done then.
+    pub async fn land(&self, id: AttemptId, land: Land) -> Result<Landed> {
         let engine = self.clone();
         detached(async move { engine.land_now(id, land).await }).await
     }
 
-    async fn land_now(&self, id: AttemptId, land: Land) -> Result<Merge> {
+    async fn land_now(&self, id: AttemptId, land: Land) -> Result<Landed> {
         self.settle_rebase(id).await?;
         // What is opened below tells whether an earlier landing has happened, so the turn comes first.
         let project = self.project(self.attempt(id).await?.attempt.project).await?;
@@ -59,7 +70,7 @@ impl Engine {
             Ok(commit) => {
                 let merge = self.record_landing(&site, &act, &landing, commit).await?;
                 self.start_next(id).await;
-                Ok(merge)
+                Ok(Landed { merge, committed: landing.left })
             }
             Err(error) => {
                 if let Err(why) = self.take_back_landing(&site, &landing).await {
@@ -84,21 +95,24 @@ impl Engine {
         let number = self.merges(id).await?.len() + 1;
         let (work, onto) = (site.clone(), landing.onto.clone());
         let tip = blocking(move || -> Result<_> {
-            let tip = work.commit_leftovers(land.skip_hooks)?;
+            let left = work.commit_leftovers("merged", land.skip_hooks)?;
+            let tip = work.worktree.head()?;
             if work.repo.tree_of(&tip)? == work.repo.tree_of(&onto)? {
                 return Err(nothing_to_land(&work));
             }
             work.repo.keep_commit(&format!("refs/forge/landed/{id}/{number}"), &tip)?;
-            Ok(tip)
+            Ok((tip, left))
         });
-        let tip = tip.await??;
+        let (tip, left) = tip.await??;
         landing.tip = Some(tip.clone());
+        landing.left = left;
         self.note_act(act, LAND, landing).await?;
         let (work, onto) = (site.clone(), landing.onto.clone());
         let squash = blocking(move || -> Result<_> {
             let request =
                 CommitRequest { message: work.message(), time_limit: HOOK_TIME, run_hooks: !land.skip_hooks };
-            committed(work.worktree.squash(&onto, &tip, &request)?)?.ok_or_else(|| nothing_to_land(&work))
+            committed(work.worktree.squash(&onto, &tip, &request)?, MEND_OR_SKIP)?
+                .ok_or_else(|| nothing_to_land(&work))
         });
         let squash = squash.await??;
         landing.squash = Some(squash.clone());
@@ -184,6 +198,7 @@ impl Site {
     fn can_land(&self) -> Result<Landing> {
         let target = self.attempt.target_branch.clone();
         let (standing, tip) = self.at_rest()?;
+        self.worktree.check_filters(&tip)?;
         let onto = target_commit(&self.repo, &self.attempt.branch, &target)?;
         let (ahead, behind) = self.repo.ahead_behind(&tip, &onto)?;
         if behind > 0 {
@@ -199,7 +214,7 @@ impl Site {
             return Err(nothing_to_land(self));
         }
         self.repo.check_movable(&target)?;
-        Ok(Landing { target, onto, tip: None, squash: None })
+        Ok(Landing { target, onto, tip: None, squash: None, left: None })
     }
 
     /// Finds the one commit of a landing, when the target has it. Blocks.

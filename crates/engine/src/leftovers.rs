@@ -1,68 +1,58 @@
 //! Committing what is left uncommitted in an attempt's worktree before its branch goes anywhere, as a turn would: with
-//! the person's hooks.
+//! the person's hooks, unless they said otherwise. Who asked for the act is told of the commit.
 
-use std::time::Duration;
-
-use forge_git::{CommitRequest, Committed};
+use forge_git::CommitRequest;
 use forge_model::AttemptId;
 use serde_json::json;
 
 use crate::background::blocking;
+use crate::site::{HOOK_TIME, MEND_OR_SKIP, Site, committed};
 use crate::store::acts::{self, Act};
-use crate::{AttemptView, Engine, Error, Result};
+use crate::{Engine, Result};
 
-/// How long the person's hooks may take.
-const HOOK_TIME: Duration = Duration::from_secs(300);
-
-/// What such a commit is called among the acts.
+/// What such a commit is called among the acts, when it is one by itself.
 const KIND: &str = "commit";
 
+impl Site {
+    /// Commits what is left, and returns the commit; none when there was nothing. `done` says what waits for it:
+    /// "pushed". Blocks.
+    pub(crate) fn commit_leftovers(&self, done: &str, skip_hooks: bool) -> Result<Option<String>> {
+        self.commit_rest(done, !skip_hooks, MEND_OR_SKIP)
+    }
+
+    fn commit_rest(&self, done: &str, run_hooks: bool, remedy: &str) -> Result<Option<String>> {
+        let message = format!(
+            "{}\n\nForge committed what was left in the worktree before it was {done}.\n",
+            self.message().lines().next().unwrap_or_default()
+        );
+        let made = self.worktree.commit_all(&CommitRequest { message, time_limit: HOOK_TIME, run_hooks })?;
+        let made = committed(made, remedy)?;
+        if let Some(oid) = &made {
+            let id = self.attempt.id;
+            tracing::info!(attempt.id = %id, "what attempt {id} left uncommitted is commit {oid} now");
+        }
+        Ok(made)
+    }
+}
+
 impl Engine {
-    /// Commits what is left, and returns the commit; none when there was nothing. Refused while a run is at work on
-    /// it. `done` says what waits for it: "pushed".
-    pub(crate) async fn commit_leftovers(&self, id: AttemptId, done: &'static str) -> Result<Option<String>> {
-        let view = self.attempt(id).await?;
-        let path = self.ensure_worktree(id).await?;
-        let project = self.project(view.attempt.project).await?;
-        let engine = self.clone();
-        let worktree =
-            blocking(move || -> Result<_> { Ok(engine.repo(&project.path)?.worktree(&path)?) }).await??;
-        let looked = worktree.clone();
-        if blocking(move || looked.is_clean()).await?? {
+    /// Commits what is left as an act by itself. Refused while a run is at work on it.
+    pub(crate) async fn commit_before_push(&self, id: AttemptId) -> Result<Option<String>> {
+        let done = "pushed";
+        let site = self.site(id, "push").await?;
+        let looked = site.clone();
+        if blocking(move || looked.worktree.is_clean()).await?? {
             return Ok(None);
         }
         let act = Act::new(KIND, id, &json!({}))?;
         self.begin_act(&act, done).await?;
-        let message = message(&view, done);
-        let committed = blocking(move || -> Result<_> {
-            if worktree.branch()?.as_deref() != Some(view.attempt.branch.as_str()) {
-                return Err(Error::conflict(format!(
-                    "attempt {id} has changes that are not committed, and its worktree is not on its branch {}: finish \
-                     or abort what is under way there first",
-                    view.attempt.branch
-                )));
-            }
-            let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-            Ok(worktree.commit_all(&request)?)
+        let committed = blocking(move || {
+            site.at_rest()?;
+            site.commit_rest(done, true, "mend it, and push again")
         });
-        let committed = committed.await?;
+        let committed = committed.await;
         self.end_act(&act).await?;
-        let refused = |why: String| {
-            let left = "what is left in its worktree could not be committed first";
-            Err(Error::conflict(format!("attempt {id} was not {done}: {left}: {why}"))
-                .with_code("hook_failed"))
-        };
-        match committed? {
-            Committed::Nothing => Ok(None),
-            Committed::Commit { oid } => {
-                tracing::info!(attempt.id = %id, "what attempt {id} left uncommitted is commit {oid} now");
-                Ok(Some(oid))
-            }
-            Committed::HookFailed { hook, output } => refused(format!("the {hook} hook refused: {output}")),
-            Committed::TimedOut { after, output } => {
-                refused(format!("the hooks took more than {} s: {output}", after.as_secs()))
-            }
-        }
+        committed?
     }
 
     /// Forgets commits that a crash broke off: git has made each or has not, and the next act makes it anew.
@@ -75,11 +65,4 @@ impl Engine {
         });
         Ok(forgotten.await?)
     }
-}
-
-/// Says in the commit itself how it came about.
-fn message(view: &AttemptView, done: &str) -> String {
-    let title = view.task.as_ref().map_or(view.attempt.prompt.as_str(), |task| task.title.as_str());
-    let title = title.lines().next().unwrap_or_default();
-    format!("{title}\n\nForge committed what was left in the worktree before it was {done}.\n")
 }

@@ -5,6 +5,7 @@
 
 mod acts;
 mod agent_files;
+mod aside;
 mod asks;
 mod attempts;
 mod background;
@@ -59,6 +60,7 @@ mod mcp_servers;
 mod moves;
 mod notices;
 mod occupants;
+mod older_place;
 mod omni;
 mod once;
 mod open;
@@ -84,6 +86,7 @@ mod remove;
 mod replace;
 mod restore;
 mod retention;
+mod roots;
 mod script;
 mod script_settings;
 mod seam;
@@ -136,7 +139,7 @@ pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
 pub use guard::GUARDED_HOOKS;
 pub use images::{LARGEST_IMAGE, NewImage};
 pub use info::{Info, Machine};
-pub use land::Land;
+pub use land::{Land, Landed};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
 pub use mcp_servers::{McpChange, McpServers};
@@ -209,6 +212,7 @@ struct Inner {
     calm: calm::Calm,
     /// Held while the files of a person's checkout are listed.
     listing: tokio::sync::Mutex<()>,
+    aside: aside::Aside,
     /// Landings, by their repository.
     landings: turns::Turns,
     line: Arc<held::Line>,
@@ -216,6 +220,8 @@ struct Inner {
     crowds: logs::Crowds,
     entries: entries::Hub,
     kept_tasks: kept_tasks::KeptTasks,
+    /// Where older tools look for worktrees.
+    older_place: Option<older_place::OlderPlace>,
     /// Worktrees that were made ahead.
     pool: pool::Pool,
     diffs: diffs::Diffs,

@@ -56,7 +56,7 @@ impl Engine {
     pub(crate) fn keep_sending(&self) {
         let inner = Arc::downgrade(&self.inner);
         let mut bell = self.inner.store.bell();
-        tokio::spawn(async move {
+        self.aside(async move {
             loop {
                 let Some(strong) = inner.upgrade() else { return };
                 let looked = Engine { inner: strong }.send_pending().await;

@@ -15,10 +15,11 @@ use rustix::fs::FlockOperation;
 use crate::background::blocking;
 use crate::error::{io_error, whole};
 use crate::github::{self, GitHubOptions};
+use crate::older_place::OlderPlace;
 use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
-use crate::{Engine, Error, Inner, Result, diffs, orphans};
+use crate::{Engine, Error, Inner, Result, diffs, orphans, roots};
 
 /// How long a dead server's lock may be held by what it was just forking, which has it until its exec.
 const INHERITED: Duration = Duration::from_secs(2);
@@ -28,8 +29,10 @@ const INHERITED: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The data directory.
     pub home: PathBuf,
-    /// Where worktrees go; none means `worktrees` in the data directory.
+    /// Where worktrees go; none means where the settings say, or `worktrees` in the data directory.
     pub worktrees: Option<PathBuf>,
+    /// Where tools of older versions look for worktrees: when it is free or ours, each has a link there.
+    pub older_place: Option<PathBuf>,
     /// The forge binary, which plays the shim and the scripted agent.
     pub forge: PathBuf,
     pub seam: Seam,
@@ -74,16 +77,14 @@ impl std::fmt::Debug for AgentEnvironment {
 impl Engine {
     /// Opens a data directory and takes up what an earlier server left behind.
     pub async fn open(options: Options) -> Result<Engine> {
-        let (lock, store, git, paths) = blocking({
+        let (lock, store, git, mut paths) = blocking({
             let options = options.clone();
             move || -> Result<_> {
                 private_dir(&options.home)?;
                 let home = options.home.canonicalize().map_err(io_error("open", &options.home))?;
-                let worktrees = match options.worktrees {
-                    Some(path) => std::path::absolute(&path).map_err(io_error("open", &path))?,
-                    None => home.join("worktrees"),
-                };
-                let paths = Paths { home, worktrees };
+                let (given, user_home) = (options.worktrees.as_deref(), options.user_home.as_deref());
+                let worktrees = roots::present(&home, given, user_home)?;
+                let paths = Paths { home, roots: vec![worktrees.clone()], worktrees };
                 let lock = lock(&paths)?;
                 let git = orphans::marked_git(&paths.home)?;
                 orphans::wait(&paths.home);
@@ -95,6 +96,8 @@ impl Engine {
             }
         })
         .await??;
+        paths.roots = roots::remember(&store, &paths).await?;
+        let older_place = options.older_place.map(|dir| OlderPlace::new(dir, paths.roots.clone()));
         let watcher = forge_process::Watcher::start()
             .map_err(|error| Error::unavailable(format!("cannot follow files: {}", whole(&error))))?;
         let engine = Engine {
@@ -118,12 +121,14 @@ impl Engine {
                 calls: Default::default(),
                 calm: Default::default(),
                 listing: Default::default(),
+                aside: Default::default(),
                 line: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),
                 crowds: Default::default(),
                 entries: Default::default(),
                 kept_tasks: Default::default(),
+                older_place,
                 pool: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
@@ -137,9 +142,12 @@ impl Engine {
         };
         engine.read_trust().await?;
         engine.reconcile().await?;
+        engine.link_worktrees().await?;
         let warm = engine.clone();
         // The copy is made ahead of the first start; a failure is told to whoever starts something.
-        tokio::spawn(async move { warm.shim().await.map(drop) });
+        engine.aside(async move {
+            let _ = warm.shim().await;
+        });
         engine.keep_clean();
         engine.keep_sweeping();
         engine.keep_sending();

@@ -12,7 +12,10 @@ use crate::desk;
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     pub(crate) home: PathBuf,
+    /// Where new worktrees go.
     pub(crate) worktrees: PathBuf,
+    /// Every place where worktrees have gone, that one first.
+    pub(crate) roots: Vec<PathBuf>,
 }
 
 impl Paths {

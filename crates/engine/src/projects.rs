@@ -171,8 +171,11 @@ impl Engine {
                 git.init(&path)?;
             }
             let repo = git.open(&path).map_err(as_clients_know_it)?;
-            let worktrees = paths.worktrees.canonicalize().unwrap_or(paths.worktrees);
-            if repo.top().starts_with(&worktrees) {
+            let is_below = |root: &PathBuf| {
+                let root = root.canonicalize();
+                root.is_ok_and(|root| repo.top().starts_with(root))
+            };
+            if paths.roots.iter().any(is_below) {
                 return Err(Error::invalid(format!(
                     "The specified directory is a worktree of a Forge attempt: {}; use the repository it belongs to",
                     repo.top().display()

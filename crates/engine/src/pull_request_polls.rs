@@ -34,7 +34,7 @@ impl Engine {
     pub(crate) fn keep_polling(&self) {
         let inner = Arc::downgrade(&self.inner);
         let every = self.inner.github.options.poll;
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut pause = every;
             loop {
                 tokio::time::sleep(pause).await;

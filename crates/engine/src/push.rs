@@ -33,7 +33,7 @@ impl Engine {
     pub(crate) async fn push_branch(&self, id: AttemptId) -> Result<PushedAttempt> {
         let view = self.attempt(id).await?;
         refuse_in_place(&view.attempt, "push")?;
-        let committed = self.commit_leftovers(id, "pushed").await?;
+        let committed = self.commit_before_push(id).await?;
         let path = self.ensure_worktree(id).await?;
         let project = self.project(view.attempt.project).await?;
         let engine = self.clone();

@@ -101,7 +101,11 @@ impl Engine {
         skip_hooks: bool,
     ) -> Result<Rebased> {
         let work = site.clone();
-        let tip = blocking(move || work.commit_leftovers(skip_hooks)).await??;
+        let tip = blocking(move || -> Result<_> {
+            work.commit_leftovers("rebased", skip_hooks)?;
+            Ok(work.worktree.head()?)
+        });
+        let tip = tip.await??;
         rebasing.tip = Some(tip.clone());
         self.note_act(act, REBASE, rebasing).await?;
         self.snapshot(site.attempt.id, "before a rebase").await?;
@@ -282,7 +286,8 @@ impl Site {
     fn can_rebase(&self, request: RebaseRequest) -> Result<Rebasing> {
         let old_target = self.attempt.target_branch.clone();
         let new_target = request.new_base.unwrap_or_else(|| old_target.clone());
-        self.at_rest()?;
+        let (_, tip) = self.at_rest()?;
+        self.worktree.check_filters(&tip)?;
         if new_target == self.attempt.branch {
             return Err(Error::invalid(format!(
                 "`new_base_branch`: {new_target} is the attempt's own branch"

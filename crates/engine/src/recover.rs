@@ -134,7 +134,11 @@ impl Engine {
             acts::delete(tx.conn(), &act)
         });
         match written.await {
-            Ok(()) => Ok(recovered),
+            Ok(()) => {
+                // One that waited for room waits again.
+                self.inner.line.look();
+                Ok(recovered)
+            }
             Err(StoreError::Unique) => Err(Error::conflict(format!(
                 "{id} cannot be brought back: its repository, or one of its names, is in use again; delete what \
                  uses it first"
@@ -166,12 +170,13 @@ impl Engine {
         let tip = self.inner.store.read(move |conn| lodgings::tip(conn, id)).await?.or(base);
         let back = Return { path: worktree.clone(), branch, tip, lock_reason: self.lock_reason(), trash };
         let (engine, at) = (self.clone(), repository.clone());
-        let root = self.inner.paths.worktrees.clone();
+        let root = self.inner.paths.root_of(&worktree);
         let returned = blocking(move || -> Result<_> {
             std::fs::create_dir_all(&root).map_err(crate::error::io_error("create", &root))?;
             Ok(engine.repo(&at)?.bring_worktree_back(&back)?)
         });
         let returned = returned.await??;
+        self.link_worktree(worktree.clone());
         if returned != Returned::Branch {
             return Ok(None);
         }

@@ -1,11 +1,14 @@
 //! Removing tasks and projects: rows move aside whole, files into the trash, branches stay.
 //!
 //! The files are snapshotted first; then one transaction moves the rows; then worktrees are renamed into the
-//! trash. A crash before the last step is made good at the next boot.
+//! trash. A crash before the last step is made good at the next boot. Where the repository is gone, nothing can be
+//! snapshotted: the rows go, and the worktree stays where it is.
 
+use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use forge_model::{AttemptId, Noun, Op, ProjectId, TaskId};
+use forge_model::{AttemptId, AttemptState, Noun, Op, ProjectId, TaskId};
 
 use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
@@ -43,8 +46,13 @@ impl Engine {
         if busy {
             return Err(doomed.still_running());
         }
+        let mut cut_off = HashSet::new();
         for id in attempts {
-            self.snapshot(id, "before it was removed").await?;
+            if self.is_cut_off(id).await? {
+                cut_off.insert(id);
+            } else {
+                self.snapshot(id, "before it was removed").await?;
+            }
         }
         let removed = self.inner.store.write(move |tx| {
             // Somebody may have started something since.
@@ -52,8 +60,8 @@ impl Engine {
                 return Ok(false);
             }
             match doomed {
-                Doomed::Task(id) => remove_task(tx, id)?,
-                Doomed::Project(id) => remove_project(tx, id)?,
+                Doomed::Task(id) => remove_task(tx, id, &cut_off)?,
+                Doomed::Project(id) => remove_project(tx, id, &cut_off)?,
             }
             Ok(true)
         });
@@ -62,14 +70,31 @@ impl Engine {
         }
         self.inner.pool.poke();
         self.trash_removed().await?;
+        self.drop_dead_links().await?;
         self.trash_temporary_files().await
+    }
+
+    /// Says whether the repository of an attempt is not there any more, so that nothing can be snapshotted.
+    async fn is_cut_off(&self, id: AttemptId) -> Result<bool> {
+        let attempt = self.attempt(id).await?.attempt;
+        let git = self.project(attempt.project).await?.path.join(".git");
+        let is_gone = blocking(move || {
+            let found = std::fs::symlink_metadata(&git);
+            found.is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+        });
+        let is_gone = is_gone.await?;
+        if is_gone && !attempt.in_place && attempt.worktree.exists() {
+            let path = attempt.worktree.display();
+            tracing::warn!(attempt.id = %id, "{path} stays where it is: its repository is gone, so it has no snapshot");
+        }
+        Ok(is_gone)
     }
 
     /// Moves the worktrees of removed attempts into the trash.
     pub(crate) async fn trash_removed(&self) -> Result<()> {
         for (worktree, repository) in self.inner.store.read(removed::worktrees).await? {
-            let (engine, root) = (self.clone(), self.inner.paths.worktrees.clone());
             let (path, trash) = (PathBuf::from(&worktree), self.inner.paths.trash());
+            let (engine, root) = (self.clone(), self.inner.paths.root_of(&path));
             let moved = blocking(move || -> Result<_> {
                 if path.exists() {
                     let repo = engine.repo(&PathBuf::from(repository))?;
@@ -139,9 +164,13 @@ impl Doomed {
     }
 }
 
-fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreError> {
+fn remove_task(
+    tx: &mut Tx<'_>,
+    id: TaskId,
+    cut_off: &HashSet<AttemptId>,
+) -> std::result::Result<(), StoreError> {
     for attempt in attempts::ids_of_task(tx.conn(), id)? {
-        remove_attempt(tx, attempt)?;
+        remove_attempt(tx, attempt, cut_off)?;
     }
     let Some(view) = tasks::one(tx.conn(), id)? else { return Ok(()) };
     removed::keep(tx.conn(), &Removed::plain("task", id), tx.now())?;
@@ -151,14 +180,19 @@ fn remove_task(tx: &mut Tx<'_>, id: TaskId) -> std::result::Result<(), StoreErro
     Ok(())
 }
 
-fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), StoreError> {
-    held::give_up(tx, id)?;
+fn remove_attempt(
+    tx: &mut Tx<'_>,
+    id: AttemptId,
+    cut_off: &HashSet<AttemptId>,
+) -> std::result::Result<(), StoreError> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(()) };
     let project = view.attempt.project;
     let repository = projects::one(tx.conn(), project)?.map(|project| project.path);
     let runs_of = runs::of_attempt(tx.conn(), id)?;
-    // Nothing was made for one that was given up while it waited, and a person's own checkout is theirs.
-    let has_worktree = !view.attempt.worktree_deleted && !view.attempt.in_place;
+    // Nothing was made for one that waits or was given up, and a person's own checkout is theirs. What was not
+    // snapshotted because its repository is gone is in nobody's hands but the person's: it stays where it is.
+    let is_made = view.attempt.state != AttemptState::Queued && !view.attempt.worktree_deleted;
+    let has_worktree = is_made && !view.attempt.in_place && !cut_off.contains(&id);
     let kept = Removed {
         snapshot: snapshots::newest(tx.conn(), id)?,
         worktree: has_worktree.then(|| view.attempt.worktree.to_string_lossy().into_owned()),
@@ -166,6 +200,7 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
         ..Removed::plain("attempt", id)
     };
     removed::keep(tx.conn(), &kept, tx.now())?;
+    held::give_up(tx, id)?;
     for (task, project) in tasks::orphan(tx.conn(), id)? {
         tx.changed(Noun::Task, task, Op::Change, Some(project), None);
     }
@@ -186,12 +221,16 @@ fn remove_attempt(tx: &mut Tx<'_>, id: AttemptId) -> std::result::Result<(), Sto
     Ok(())
 }
 
-fn remove_project(tx: &mut Tx<'_>, id: ProjectId) -> std::result::Result<(), StoreError> {
+fn remove_project(
+    tx: &mut Tx<'_>,
+    id: ProjectId,
+    cut_off: &HashSet<AttemptId>,
+) -> std::result::Result<(), StoreError> {
     for task in tasks::ids_of_project(tx.conn(), id)? {
-        remove_task(tx, task)?;
+        remove_task(tx, task, cut_off)?;
     }
     for attempt in attempts::ids_of_project(tx.conn(), id)? {
-        remove_attempt(tx, attempt)?;
+        remove_attempt(tx, attempt, cut_off)?;
     }
     removed::keep(tx.conn(), &Removed::plain("project", id), tx.now())?;
     settings::delete(tx.conn(), &id.to_string())?;

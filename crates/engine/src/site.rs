@@ -1,11 +1,11 @@
 //! An attempt with its repository and its worktree at hand, for git work that a person asked for.
 //!
 //! Here stands what every such act looks at first: whether the worktree is still on the attempt's branch, and whether
-//! something of git's waits there. Nothing here changes anything but the commit of what was left over.
+//! something of git's waits there. Nothing here changes anything.
 
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Operation, Repo, Standing, Worktree};
+use forge_git::{Committed, Operation, Repo, Standing, Worktree};
 use forge_model::{Attempt, AttemptId, Task};
 
 use crate::background::blocking;
@@ -97,14 +97,6 @@ impl Site {
         }
     }
 
-    /// Commits what is not committed yet, and returns the tip. Blocks.
-    pub(crate) fn commit_leftovers(&self, skip_hooks: bool) -> Result<String> {
-        let message = self.message();
-        let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: !skip_hooks };
-        committed(self.worktree.commit_all(&request)?)?;
-        Ok(self.worktree.head()?)
-    }
-
     /// What a commit of the whole attempt says: the title of its task, and the description unless that is long.
     pub(crate) fn message(&self) -> String {
         match &self.task {
@@ -114,14 +106,13 @@ impl Site {
     }
 }
 
-/// Takes a commit that was made for one, and tells which hook stood against it.
-pub(crate) fn committed(committed: Committed) -> Result<Option<String>> {
-    let refused = |why: String| {
-        Error::conflict(format!(
-            "{why}\nNothing was moved; mend it, or set `skip_hooks` to go on without hooks"
-        ))
-        .with_code("hook_failed")
-    };
+/// What can be done about a hook that refuses, where hooks can be left out.
+pub(crate) const MEND_OR_SKIP: &str = "mend it, or set `skip_hooks` to go on without hooks";
+
+/// Takes a commit that was made for one, and tells which hook stood against it and the remedy.
+pub(crate) fn committed(committed: Committed, remedy: &str) -> Result<Option<String>> {
+    let refused =
+        |why: String| Error::conflict(format!("{why}\nNothing was moved; {remedy}")).with_code("hook_failed");
     match committed {
         Committed::Nothing => Ok(None),
         Committed::Commit { oid } => Ok(Some(oid)),

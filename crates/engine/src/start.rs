@@ -399,7 +399,7 @@ impl Engine {
             && let What::Attempt { branch, base: Some(base), .. } = &intent.what
         {
             let (engine, worktree) = (self.clone(), intent.worktree.clone());
-            let (repository, root) = (intent.repository.clone(), self.inner.paths.worktrees.clone());
+            let (repository, root) = (intent.repository.clone(), self.inner.paths.root_of(&intent.worktree));
             let (trash, branch, commit) = (self.inner.paths.trash(), branch.clone(), base.commit.clone());
             blocking(move || -> Result<()> {
                 let repo = engine.repo(&repository)?;

@@ -52,8 +52,15 @@ impl Engine {
             Ok((known, seen.unwrap_or_default()))
         });
         let (known, seen): (Vec<PathBuf>, BTreeMap<String, i64>) = known.await?;
-        let (root, reason) = (self.inner.paths.worktrees.clone(), self.lock_reason());
-        let found = blocking(move || survey(&root, &known, &reason, SystemTime::now())).await??;
+        let (roots, reason) = (self.inner.paths.roots.clone(), self.lock_reason());
+        let found = blocking(move || -> Result<Vec<_>> {
+            let mut found = Vec::new();
+            for root in roots {
+                found.extend(survey(&root, &known, &reason, SystemTime::now())?);
+            }
+            Ok(found)
+        });
+        let found = found.await??;
         let now = crate::store::now().millis();
         let mut still: BTreeMap<String, i64> = BTreeMap::new();
         for (path, kind) in found {
@@ -126,7 +133,7 @@ impl Engine {
             private: Some(self.inner.paths.home.join("private").join(format!("stray-{name}"))),
         })?;
         let trash = self.inner.paths.trash().join("strays");
-        repo.remove_worktree_to_trash(path, &trash, &self.inner.paths.worktrees)?;
+        repo.remove_worktree_to_trash(path, &trash, &self.inner.paths.root_of(path))?;
         Ok(())
     }
 }
@@ -175,6 +182,9 @@ fn kind(path: &Path, lock_reason: &str, now: SystemTime) -> Kind {
     let Some(git_dir) = file.strip_prefix("gitdir: ").map(|line| path.join(line.trim_end())) else {
         return another("it is no worktree");
     };
+    if !git_dir.exists() {
+        return another("it is a worktree whose repository is gone; delete it when nothing in it is wanted");
+    }
     match std::fs::read_to_string(git_dir.join("locked")) {
         Ok(reason) if reason.trim_end() == lock_reason => Kind::Ours,
         Ok(reason) => {

@@ -31,6 +31,17 @@ impl Engine {
         intent: &mut Intent,
         base_branch: Option<String>,
     ) -> std::result::Result<(), Failure> {
+        self.make_on_branch(intent, base_branch).await?;
+        self.link_worktree(intent.worktree.clone());
+        self.inner.seam.pass("start.worktree", "").await;
+        Ok(())
+    }
+
+    async fn make_on_branch(
+        &self,
+        intent: &mut Intent,
+        base_branch: Option<String>,
+    ) -> std::result::Result<(), Failure> {
         let (engine, repository) = (self.clone(), intent.repository.clone());
         let resolved = blocking(move || -> Result<_> {
             let repo = engine.repo(&repository)?;
@@ -52,7 +63,6 @@ impl Engine {
             && let Some(waiting) = waiting
             && self.hand_over(waiting, &intent.worktree, &branch).await?
         {
-            self.inner.seam.pass("start.worktree", "").await;
             return Ok(());
         }
         let path = intent.worktree.clone();
@@ -69,9 +79,7 @@ impl Engine {
                 Err(error) => Err(Failure::Other(error.into())),
             }
         });
-        added.await??;
-        self.inner.seam.pass("start.worktree", "").await;
-        Ok(())
+        added.await?
     }
 }
 

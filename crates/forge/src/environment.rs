@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub(crate) const FORGE_HOME: &str = "FORGE_HOME";
 /// Where worktrees go; without it, `worktrees` in the data directory.
 pub(crate) const FORGE_WORKTREES: &str = "FORGE_WORKTREES";
+/// Where tools of older versions look for worktrees; set to nothing, there are no links for them.
+pub(crate) const FORGE_OLDER_WORKTREES: &str = "FORGE_OLDER_WORKTREES";
 /// Places where a test makes the server die or wait; empty in ordinary life.
 pub(crate) const FORGE_SEAM: &str = "FORGE_SEAM";
 /// The server that client commands talk to, as a whole URL; `--url`, `--host` and `--port` go before it.

@@ -22,6 +22,11 @@ pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
         .map_err(|error| Failure::invalid(format!("could not make {} absolute: {error}", path.display())))
 }
 
+/// Says whether a data directory is the one that the platform has for it.
+pub(crate) fn is_usual(home: &Path) -> bool {
+    platform().is_ok_and(|usual| usual == home)
+}
+
 /// Makes the data directory when it is missing, for its owner alone.
 pub(crate) fn create(home: &Path) -> Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(home).and_then(|()| close(home));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forge_engine::{
@@ -20,9 +20,9 @@ use tracing_subscriber::EnvFilter;
 use crate::address::DEFAULT_PORT;
 use crate::client::{Client, Target};
 use crate::environment::{
-    self, CLAUDE_CONFIG_DIR, CODEX_HOME, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES, GH_ENTERPRISE_TOKEN,
-    GH_TOKEN, GITHUB_API_URL, GITHUB_BASE_URL, GITHUB_CLIENT_ID, GITHUB_ENTERPRISE_TOKEN, GITHUB_TOKEN,
-    PUBLIC_BASE_URL, RUST_LOG, XDG_CONFIG_HOME,
+    self, CLAUDE_CONFIG_DIR, CODEX_HOME, FORGE_OLDER_WORKTREES, FORGE_SEAM, FORGE_TOKEN, FORGE_WORKTREES,
+    GH_ENTERPRISE_TOKEN, GH_TOKEN, GITHUB_API_URL, GITHUB_BASE_URL, GITHUB_CLIENT_ID,
+    GITHUB_ENTERPRISE_TOKEN, GITHUB_TOKEN, PUBLIC_BASE_URL, RUST_LOG, XDG_CONFIG_HOME,
 };
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
@@ -33,6 +33,8 @@ use crate::{browser, demo, home, token};
 /// What is logged when `RUST_LOG` says nothing.
 const DEFAULT_LOG: &str =
     "warn,forge=info,forge_engine=info,forge_server=info,forge_process=info,forge_git=info";
+/// Where worktrees were before.
+const OLDER_WORKTREES: &str = "/var/tmp/automagik-forge/worktrees";
 /// How long the engine's own threads may take to end.
 const THREADS_END: Duration = Duration::from_secs(1);
 /// How long what a dead server was just forking may hold its port.
@@ -121,6 +123,15 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
     Ok(Exit::Ok)
 }
 
+/// Where older tools look for worktrees. A data directory that somebody has moved is one beside the first, for trying
+/// something out as a rule, and leaves that place alone unless it is told to use it.
+fn older_place(home: &Path) -> Option<PathBuf> {
+    if environment::is_present(FORGE_OLDER_WORKTREES) {
+        return environment::path(FORGE_OLDER_WORKTREES);
+    }
+    home::is_usual(home).then(|| PathBuf::from(OLDER_WORKTREES))
+}
+
 async fn open(plan: &Plan) -> Result<Engine> {
     let forge = std::env::current_exe()
         .map_err(|error| Failure::away(format!("could not find the forge binary itself: {error}")))?;
@@ -137,6 +148,7 @@ async fn open(plan: &Plan) -> Result<Engine> {
     let options = Options {
         home: plan.home.clone(),
         worktrees,
+        older_place: older_place(&plan.home),
         forge,
         seam,
         agents,

@@ -115,6 +115,7 @@ fn stop_without_server(home: &Path) -> Result<usize> {
     let options = Options {
         home: home.to_path_buf(),
         worktrees,
+        older_place: None,
         forge,
         seam: Seam::default(),
         agents: AgentEnvironment::default(),

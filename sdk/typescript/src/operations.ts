@@ -612,7 +612,7 @@ export abstract class Operations {
   }
 
   /** Lands an attempt as one commit on its target; its task is done then. */
-  mergeTaskAttempt(attemptId: string, body?: T.MergeTaskAttempt | null, options?: CallOptions): Promise<null> {
+  mergeTaskAttempt(attemptId: string, body?: T.MergeTaskAttempt | null, options?: CallOptions): Promise<T.Leftovers | null> {
     return this.call(operations.mergeTaskAttempt, { path: { attempt_id: attemptId }, body, options });
   }
 
@@ -657,7 +657,7 @@ export abstract class Operations {
   }
 
   /** Commits what is left and pushes the attempt's branch to the project's remote. Never forced. */
-  pushTaskAttempt(attemptId: string, options?: CallOptions): Promise<null> {
+  pushTaskAttempt(attemptId: string, options?: CallOptions): Promise<T.Leftovers | null> {
     return this.call(operations.pushTaskAttempt, { path: { attempt_id: attemptId }, options });
   }
 

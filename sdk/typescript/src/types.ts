@@ -733,6 +733,11 @@ export type LeftOutFile = {
   why: string;
 };
 
+/** What a merge or a push did besides: there was something uncommitted, and it is a commit now. Without anything, nothing is answered, as ever. */
+export type Leftovers = {
+  leftovers_commit: string;
+};
+
 /** What the server sends. */
 export type LiveMessage = {
   finished?: boolean;

@@ -74,7 +74,7 @@ impl Engine {
     /// Keeps the pool for as long as the engine lives.
     pub(crate) fn keep_pool(&self) {
         let (weak, poked) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.pool.poked));
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut pause = QUIET;
             let mut seen = (Vec::new(), Vec::new());
             let mut round = Instant::now();
@@ -108,7 +108,7 @@ impl Engine {
         let engine = self.clone();
         let settings = blocking(move || engine.pool_settings()).await??;
         let known = self.inner.store.read(move |conn| known(conn, settings)).await?;
-        let mut left = Vec::new();
+        let (mut left, place) = (Vec::new(), self.inner.paths.pool());
         for made in known.made {
             match made.state {
                 State::Claimed(attempt) if known.starting.contains(&attempt) => {}
@@ -116,6 +116,8 @@ impl Engine {
                 State::Claimed(_) if Path::new(&made.path).exists() => left.push(made),
                 State::Claimed(_) => self.forget_made(made.path).await?,
                 State::Filling => self.dismiss(made).await?,
+                // Worktrees go elsewhere now, perhaps to another disk.
+                State::Ready if !Path::new(&made.path).starts_with(&place) => self.dismiss(made).await?,
                 State::Ready => left.push(made),
             }
         }

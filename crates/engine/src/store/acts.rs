@@ -15,6 +15,9 @@ statements! {
     ALL = "select id, kind, attempt_id, body from acts order by created_at, id";
     OF_ATTEMPT = "select id, kind, attempt_id, body from acts where attempt_id = $1 order by created_at, id";
     UNDER_WAY = "select exists (select 1 from acts where attempt_id = $1 and kind not like '%.open')";
+    // What was done to an attempt happened to it; only letting go of old snapshots does not.
+    TOUCH = "update attempts set updated_at = $2
+        where id = (select attempt_id from acts where id = $1 and kind <> 'retain')";
     DELETE = "delete from acts where id = $1";
     DELETE_OF_ATTEMPT = "delete from acts where attempt_id = $1";
 }
@@ -55,8 +58,9 @@ pub(crate) fn under_way(conn: &Conn, attempt: AttemptId) -> Result<bool, Error> 
     conn.query(UNDER_WAY, args![attempt])?[0].flag(0)
 }
 
-/// Forgets an act.
+/// Forgets an act: something has happened to its attempt, or was taken back.
 pub(crate) fn delete(conn: &Conn, id: &str) -> Result<(), Error> {
+    conn.execute(TOUCH, args![id, super::now()])?;
     conn.execute(DELETE, args![id]).map(drop)
 }
 

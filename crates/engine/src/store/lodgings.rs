@@ -37,6 +37,7 @@ statements! {
             (select r.after_head from runs r where r.attempt_id = $1 and r.after_head is not null
                 order by r.started_at desc, r.id desc limit 1),
             (select a.base_commit from attempts a where a.id = $1))";
+    LINKED = "select worktree from attempts where worktree_deleted = 0 and in_place = 0 and state <> 'queued'";
     KNOWN = "select worktree from attempts where worktree_deleted = 0
         union select worktree from removed where worktree is not null
         union select path from ready_worktrees";
@@ -118,4 +119,9 @@ fn lodging(row: &Row) -> Result<Lodging, Error> {
         task_changed: row.maybe_int(7)?.map(Time::from_millis),
         active: Time::from_millis(active.into_iter().flatten().max().unwrap_or_default()),
     })
+}
+
+/// Returns the worktrees that attempts have, in their own roots.
+pub(crate) fn linked(conn: &Conn) -> Result<Vec<PathBuf>, Error> {
+    conn.query(LINKED, &[])?.iter().map(|row| Ok(PathBuf::from(row.text(0)?))).collect()
 }

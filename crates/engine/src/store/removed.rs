@@ -3,7 +3,7 @@
 use forge_model::{AttemptId, Time};
 
 use super::conn::{Conn, Error, Value, args};
-use super::statements;
+use super::{held, statements};
 
 statements! {
     INSERT = "insert into removed (kind, id, body, snapshot, worktree, repository, removed_at)
@@ -34,6 +34,7 @@ statements! {
     DRAFT_ROWS = "select * from drafts where attempt_id = $1";
     MERGE_ROWS = "select * from merges where attempt_id = $1";
     QUEUE_ROWS = "select * from queue where attempt_id = $1";
+    WAITING_ROWS = "select attempt_id, project_id, body, created_at from queued_starts where attempt_id = $1";
 }
 
 /// Which rows belong to something that is removed, by table.
@@ -51,10 +52,13 @@ const OF_ATTEMPT: &[(&str, &str)] = &[
     ("findings", FINDING_ROWS),
     // No table: the tasks that grew out of it, which are freed of it.
     (CHILDREN, CHILD_ROWS),
+    // No table either: its place in the line is somebody else's by now.
+    (WAITING, WAITING_ROWS),
     ("merges", MERGE_ROWS),
 ];
 
 const CHILDREN: &str = "children";
+const WAITING: &str = "waiting";
 
 /// What kind of thing was removed. In this order they are put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,7 +208,7 @@ pub(crate) fn all(conn: &Conn) -> Result<Vec<Aside>, Error> {
 /// Puts the rows of something removed back where they were. A column that a table has gained since gets its default,
 /// and one that it has lost is forgotten.
 pub(crate) fn put_back(conn: &Conn, aside: &Aside) -> Result<(), Error> {
-    for (table, _) in aside.kind.tables().iter().filter(|(table, _)| *table != CHILDREN) {
+    for (table, _) in aside.kind.tables().iter().filter(|(table, _)| ![CHILDREN, WAITING].contains(table)) {
         if aside.rows(table).is_empty() {
             continue;
         }
@@ -228,6 +232,15 @@ pub(crate) fn put_back(conn: &Conn, aside: &Aside) -> Result<(), Error> {
     }
     for child in aside.rows(CHILDREN).iter().filter_map(|row| row.get("id")?.as_str()) {
         conn.execute(ADOPT, args![child, &aside.id])?;
+    }
+    for row in aside.rows(WAITING) {
+        let text = |column: &str| row.get(column).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let (Ok(attempt), Ok(project)) = (text("attempt_id").parse(), text("project_id").parse()) else {
+            continue;
+        };
+        let waiter = held::Waiter { attempt, project, body: text("body").to_string() };
+        let since = row.get("created_at").and_then(serde_json::Value::as_i64).unwrap_or_default();
+        held::add(conn, &waiter, Time::from_millis(since))?;
     }
     conn.execute(PUT_BACK, args![aside.kind.as_str(), &aside.id]).map(drop)
 }

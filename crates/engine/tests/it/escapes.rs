@@ -7,7 +7,7 @@ use std::path::Path;
 use forge_model::{Attempt, AttemptState, Finding, FindingKind, FindingState};
 
 use crate::guard::{play, printed, written};
-use crate::world::{World, git};
+use crate::world::{World, eventually, git};
 
 /// What must come of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -356,4 +356,20 @@ fn what_other_attempts_do_to_their_own_branches_is_no_finding() {
         let findings = world.run(world.engine().findings(attempt)).unwrap();
         assert!(findings.is_empty(), "{findings:?}");
     }
+}
+
+#[test]
+fn what_forge_lands_beside_a_running_agent_is_no_finding() {
+    let world = rich();
+    let landed = world.rested("edit landed.txt text\nedit README.md changed");
+    let busy = world.start(&written(&world, "touch $DIR/listed; until test -e $DIR/go; do sleep 0.01; done"));
+    let listed = world.dir.path().join("listed");
+    eventually("the agent is at work", || listed.exists().then_some(()));
+    world.land(&landed).unwrap();
+    assert_eq!(world.git(&["show", "main:landed.txt"]), "text");
+    assert!(world.repository.join("landed.txt").exists());
+    std::fs::write(world.dir.path().join("go"), "").unwrap();
+    world.wait_for(busy.attempt.attempt.id, AttemptState::Finished);
+    let findings = world.run(world.engine().findings(busy.attempt.attempt.id)).unwrap();
+    assert!(findings.is_empty(), "{findings:?}");
 }

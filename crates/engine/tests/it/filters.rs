@@ -110,3 +110,33 @@ fn trust_is_for_filters_alone() {
     world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
     assert!(!trap.exists());
 }
+
+#[test]
+fn without_trust_nothing_lands_and_with_it_everything_lands_encrypted() {
+    let world = World::new();
+    encrypt(&world);
+    trust(&world, true);
+    let attempt = world.rested(&format!("edit b.secret {SECRET}, too"));
+    let main = world.git(&["rev-parse", "main"]);
+    trust(&world, false);
+    // Once with everything committed, and once with something left over.
+    for left in [None, Some("c.secret")] {
+        if let Some(name) = left {
+            fs::write(attempt.worktree.join(name), format!("{SECRET}\n")).unwrap();
+        }
+        let told = world.land(&attempt).unwrap_err().to_string();
+        assert!(told.contains(".secret") && told.contains("`trust_filters`"), "{told}");
+        assert_eq!(world.git(&["rev-parse", "main"]), main);
+        assert_eq!(world.git(&["status", "--porcelain"]), "");
+        assert!(!is_in_objects(&world.repository, SECRET));
+    }
+    trust(&world, true);
+    let merge = world.land(&attempt).unwrap();
+    assert_eq!(merge.commit(), Some(world.git(&["rev-parse", "main"]).as_str()));
+    assert_eq!(world.git(&["cat-file", "blob", "main:b.secret"]), format!("{HIDDEN}, gbb"));
+    assert_eq!(world.git(&["cat-file", "blob", "main:c.secret"]), HIDDEN);
+    // The person's checkout shows what is hidden, as their own git would have it.
+    assert_eq!(fs::read_to_string(world.repository.join("c.secret")).unwrap(), format!("{SECRET}\n"));
+    assert_eq!(world.git(&["status", "--porcelain"]), "");
+    assert!(!is_in_objects(&world.repository, SECRET));
+}

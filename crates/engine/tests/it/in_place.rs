@@ -5,7 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use forge_engine::{ConfigChange, ErrorKind, FollowUp, Key, NewAttempt, NewImage, Started, TaskChange};
+use forge_engine::{
+    ConfigChange, ErrorKind, FollowUp, Key, Land, NewAttempt, NewImage, RebaseRequest, Replace, RestoreFiles,
+    Started, TaskChange,
+};
 use forge_model::{AttemptState, ProfileId, TaskStatus};
 use serde_json::json;
 
@@ -189,4 +192,46 @@ fn one_that_waits_for_room_begins_on_what_is_checked_out_then() {
     let view = world.wait_for(waits.attempt.attempt.id, AttemptState::Finished);
     assert_eq!(view.attempt.branch, "other");
     eventually("the checkout is free", || start(&world, "say next").ok());
+}
+
+#[test]
+fn git_work_is_refused_and_the_belt_left_out_where_the_checkout_is_the_persons() {
+    let world = World::new();
+    let env = world.dir.path().join("env");
+    let script = format!("run env > {}\nedit made.txt by the agent", env.display());
+    let id = start(&world, &script).unwrap().attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let env = fs::read_to_string(env).unwrap();
+    assert!(env.contains(&format!("FORGE_ATTEMPT={id}\n")), "{env}");
+    for name in ["FORGE_ATTEMPT_REF", "FORGE_ATTEMPT_REPOSITORY", "FORGE_PERSON_GITCONFIG", "GIT_CONFIG_"] {
+        assert!(!env.lines().any(|line| line.starts_with(name)), "{name} is set:\n{env}");
+    }
+    let before = everything(&world.repository);
+    let engine = world.engine();
+    let snapshot = world.run(engine.snapshots(id)).unwrap()[0].id.clone();
+    let refused = [
+        ("merge", world.run(engine.land(id, Land::default())).map(drop)),
+        ("rebase", world.run(engine.rebase(id, RebaseRequest::default())).map(drop)),
+        ("restore", world.run(engine.restore_files(id, RestoreFiles { snapshot, paths: None })).map(drop)),
+        ("delete", world.run(engine.delete_file(id, "made.txt".into()))),
+        ("push", world.run(engine.push_attempt(id)).map(drop)),
+    ];
+    for (act, refused) in refused {
+        let error = refused.unwrap_err();
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Conflict, Some("in_place")), "{act}: {error}");
+    }
+    // A turn is run again, but nothing is taken back for it.
+    let again = Replace {
+        run: None,
+        prompt: "say again".into(),
+        variant: None,
+        profile: None,
+        images: Vec::new(),
+        reset: true,
+        discard: true,
+    };
+    let replaced = world.run(engine.replace_run(id, again, None)).unwrap();
+    assert!(!replaced.reset_applied);
+    world.wait_for(id, AttemptState::Finished);
+    assert_eq!(everything(&world.repository), before);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forge_engine::{Error, ErrorKind, FollowUp, Land, RebaseRequest, Rebased};
+use forge_engine::{Delivered, Error, ErrorKind, FollowUp, Land, RebaseRequest, Rebased};
 use forge_model::{Attempt, AttemptState, Merge, MergeKind, RunState, TaskStatus};
 
 use crate::world::{World, eventually, git};
@@ -19,7 +19,7 @@ impl World {
     }
 
     pub(crate) fn land(&self, attempt: &Attempt) -> Result<Merge, Error> {
-        self.run(self.engine().land(attempt.id, Land::default()))
+        self.run(self.engine().land(attempt.id, Land::default())).map(|landed| landed.merge)
     }
 
     pub(crate) fn rebase(&self, attempt: &Attempt) -> Result<Rebased, Error> {
@@ -228,7 +228,10 @@ fn what_a_failed_run_left_over_is_committed_and_lands() {
     let world = World::new();
     let attempt = world.rested("edit one.txt half\nedit README.md changed\nexit 3");
     assert_eq!(attempt.state, AttemptState::Failed);
-    world.land(&attempt).unwrap();
+    let landed = world.run(world.engine().land(attempt.id, Land::default())).unwrap();
+    let committed = landed.committed.expect("who lands it is told of the commit");
+    let message = world.git(&["log", "-1", "--format=%B", &committed]);
+    assert!(message.starts_with("a task\n") && message.contains("before it was merged"), "{message}");
     assert_eq!(read(world.repository.join("one.txt")), "half\n");
     assert_eq!(read(world.repository.join("README.md")), "changed\n");
 }
@@ -468,5 +471,45 @@ fn a_commit_is_found_by_the_start_of_its_name_and_compared() {
     assert_eq!((compared.head, compared.ahead, compared.behind), (world.tip(&attempt.branch), 1, 1));
     for bad in ["main", "HEAD~1", "deadbeef", "--all", "x", ""] {
         assert!(world.run(world.engine().commit_info(attempt.id, bad.into())).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_follow_up_that_comes_during_a_landing_or_a_rebase_is_started_after_it() {
+    for act in ["land", "rebase"] {
+        let world = World::new();
+        let attempt = world.rested("edit one.txt first");
+        let id = attempt.id;
+        fs::write(attempt.worktree.join("left.txt"), "left\n").unwrap();
+        let (hook, dir) = (world.repository.join(".git/hooks/pre-commit"), world.dir.path().display());
+        let wait = format!("touch {dir}/reached; until test -e {dir}/go; do sleep 0.01; done");
+        fs::write(&hook, format!("#!/bin/sh\n{wait}\n")).unwrap();
+        let mut chmod = std::process::Command::new("chmod");
+        assert!(chmod.arg("755").arg(&hook).status().unwrap().success());
+        let engine = world.engine().clone();
+        let acting = world.spawn(async move {
+            match act {
+                "land" => engine.land(id, Land::default()).await.map(drop),
+                _ => engine.rebase(id, RebaseRequest::default()).await.map(drop),
+            }
+        });
+        let reached = world.dir.path().join("reached");
+        eventually("the act is under way", || reached.exists().then_some(()));
+        let prompt = "edit two.txt second".to_string();
+        let follow = FollowUp { prompt, variant: None, images: Vec::new() };
+        let told = world.run(world.engine().follow_up(id, follow, None)).unwrap();
+        assert_eq!(told.delivered, Delivered::Queued, "{act}");
+        assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 1, "{act}");
+        fs::write(world.dir.path().join("go"), "").unwrap();
+        world.run(acting).unwrap().unwrap();
+        eventually("the follow-up has run", || {
+            let runs = world.run(world.engine().runs(id, true)).unwrap();
+            (runs.len() == 2 && runs[1].state == RunState::Completed).then_some(())
+        });
+        world.wait_for(id, AttemptState::Finished);
+        assert_eq!(read(attempt.worktree.join("two.txt")), "second\n");
+        let files = world.git(&["ls-tree", "--name-only", "main"]);
+        assert_eq!(files.contains("one.txt"), act == "land", "{files}");
+        assert!(!files.contains("two.txt"), "{act}: what came later has not landed: {files}");
     }
 }

@@ -272,3 +272,23 @@ fn what_is_taken_of_the_disk_is_told_by_project_and_attempt() {
     let again = world.run(world.engine().disk_use()).unwrap();
     assert_eq!(again, seen, "a second caller is told the same without another look");
 }
+
+#[test]
+fn one_that_was_removed_while_it_waited_waits_again_when_it_is_recovered() {
+    let world = World::new();
+    limit(&world, json!({"max_running": 1}));
+    let first = start(&world, "hang");
+    let second = start(&world, "edit second.txt text");
+    let third = start(&world, "say third");
+    world.run(world.engine().delete_task(second.task.task.id)).unwrap();
+    assert_eq!(places(&world, &[id(&third)]), [Some(1)]);
+    let recovered = world.run(world.engine().recover(second.task.task.id.to_string())).unwrap();
+    assert_eq!((recovered.attempts, recovered.notes.len()), (1, 0), "{recovered:?}");
+    assert_eq!(state(&world, id(&second)), AttemptState::Queued);
+    assert_eq!(places(&world, &[id(&third), id(&second)]), [Some(1), Some(2)]);
+    world.run(world.engine().stop_attempt(id(&first))).unwrap();
+    for one in [&third, &second] {
+        world.wait_for(id(one), AttemptState::Finished);
+    }
+    assert!(world.attempt(id(&second)).attempt.worktree.join("second.txt").exists());
+}

@@ -42,6 +42,7 @@ mod recovering;
 mod removing;
 mod replacing;
 mod restarting;
+mod roots;
 mod scripts;
 mod searching;
 #[path = "../../../git/tests/it/smart_http.rs"]

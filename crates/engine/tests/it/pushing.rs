@@ -99,7 +99,7 @@ fn a_pre_commit_hook_that_fails_keeps_what_is_left_and_the_branch_here() {
     std::fs::write(worktree.join("left.txt"), "left\n").unwrap();
     let error = push(&world, id).unwrap_err();
     assert_eq!(error.code(), Some("hook_failed"));
-    assert!(error.to_string().contains("no tabs"), "{error}");
+    assert!(error.to_string().contains("no tabs") && error.to_string().contains("push again"), "{error}");
     assert_eq!(git(&bare, &["for-each-ref", &format!("refs/heads/{branch}")]), "");
     assert_eq!(std::fs::read_to_string(worktree.join("left.txt")).unwrap(), "left\n");
 }

@@ -58,15 +58,57 @@ fn a_worktree_that_was_to_be_trashed_is_trashed_after_a_restart() {
     let mut world = World::new();
     let started = world.start("say hi");
     let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Finished).attempt;
-    // The repository is out of reach while the task is removed, so its worktree stays for now.
-    let hidden = world.repository.with_extension("hidden");
-    std::fs::rename(&world.repository, &hidden).unwrap();
+    // The repository cannot be read while the task is removed, so nothing is removed for now.
+    let (entries, hidden) = (world.repository.join(".git/worktrees"), world.repository.join(".git/hidden"));
+    std::fs::rename(&entries, &hidden).unwrap();
     let removed = world.run(world.engine().delete_task(started.task.task.id));
-    std::fs::rename(&hidden, &world.repository).unwrap();
+    std::fs::rename(&hidden, &entries).unwrap();
     assert!(removed.is_err(), "what cannot be snapshotted is not removed");
     assert!(attempt.worktree.exists());
     world.run(world.engine().delete_task(started.task.task.id)).unwrap();
     world.restart();
     assert!(!attempt.worktree.exists());
     make_repository(&world.dir.path().join("other"));
+}
+
+#[test]
+fn what_is_left_of_a_repository_that_is_gone_can_be_removed_and_no_file_goes() {
+    let mut world = World::new();
+    let started = world.start("say hi");
+    let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Finished).attempt;
+    std::fs::write(attempt.worktree.join("typed.txt"), "by hand").unwrap();
+    let hidden = world.repository.with_extension("hidden");
+    std::fs::rename(&world.repository, &hidden).unwrap();
+    world.run(world.engine().delete_task(started.task.task.id)).unwrap();
+    let typed = attempt.worktree.join("typed.txt");
+    assert!(typed.exists(), "without a snapshot nothing is moved");
+    let cleaned = world.run(world.engine().gc(false)).unwrap();
+    let left = cleaned.left.iter().find(|left| left.path == attempt.worktree).expect("it is told");
+    assert!(left.why.contains("whose repository is gone"), "{left:?}");
+    world.restart();
+    assert!(typed.exists());
+    world.run(world.engine().delete_project(world.project)).unwrap();
+    assert!(world.run(world.engine().projects()).unwrap().is_empty());
+    // The disk it was on is there again, and so is everything.
+    std::fs::rename(&hidden, &world.repository).unwrap();
+    world.run(world.engine().recover(world.project.to_string())).unwrap();
+    world.run(world.engine().recover(started.task.task.id.to_string())).unwrap();
+    let back = world.attempt(attempt.id).attempt;
+    assert_eq!(std::fs::read_to_string(back.worktree.join("typed.txt")).unwrap(), "by hand");
+    assert_eq!(world.git(&["worktree", "list"]).lines().count(), 2);
+}
+
+#[test]
+fn what_guarded_the_git_of_a_removed_attempt_goes_with_it() {
+    let world = World::new();
+    let (gone, stays) = (world.start("say hi"), world.start("say ho"));
+    for one in [&gone, &stays] {
+        world.wait_for(one.attempt.attempt.id, AttemptState::Finished);
+    }
+    let guard = |attempt: forge_model::AttemptId| world.home.join("guard").join(attempt.to_string());
+    assert!(guard(gone.attempt.attempt.id).exists());
+    world.run(world.engine().delete_task(gone.task.task.id)).unwrap();
+    assert!(!guard(gone.attempt.attempt.id).exists());
+    assert!(guard(stays.attempt.attempt.id).exists());
+    assert!(world.home.join("guard/objects").exists(), "what is kept for all of them stays");
 }

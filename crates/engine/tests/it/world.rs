@@ -64,13 +64,17 @@ impl World {
     /// A world whose worktrees lie in a directory that others use too.
     pub(crate) fn sharing(worktrees: &Path) -> Self {
         let mut world = Self::new();
-        world.crash();
-        let options = Options { worktrees: Some(worktrees.into()), ..options(&world.home, "") };
+        world.restart_as(Options { worktrees: Some(worktrees.into()), ..options(&world.home, "") });
+        world
+    }
+
+    /// Restarts with a server that was told something else.
+    pub(crate) fn restart_as(&mut self, options: Options) {
+        self.crash();
         let runtime = Runtime::new().unwrap();
         let engine =
             eventually("the data directory is free", || runtime.block_on(Engine::open(options.clone())).ok());
-        (world.engine, world.runtime) = (Some(engine), Some(runtime));
-        world
+        (self.engine, self.runtime) = (Some(engine), Some(runtime));
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -229,6 +233,7 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
     Options {
         home: home.into(),
         worktrees: None,
+        older_place: None,
         forge: forge_binary(),
         seam: Seam::parse(seam).unwrap(),
         agents: AgentEnvironment::new(|attempt| vec![("FORGE_TOKEN".into(), format!("token of {attempt}"))]),

@@ -7,7 +7,7 @@ use crate::api::{Api, need, op};
 use crate::decode::{Fields, Id, MaybeFields, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::state::App;
-use crate::wire::{self, BranchStatus, ChangedTargetBranch, CommitCompare, CommitInfo};
+use crate::wire::{self, BranchStatus, ChangedTargetBranch, CommitCompare, CommitInfo, Leftovers};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -21,7 +21,8 @@ pub(super) fn api() -> Api {
             "/api/task-attempts/{attempt_id}/merge",
             merge,
             op("mergeTaskAttempt", "Lands an attempt as one commit on its target; its task is done then.")
-                .may_take(wire::MERGE),
+                .may_take(wire::MERGE)
+                .gives::<Option<Leftovers>>(),
         )
         .post(
             "/api/task-attempts/{attempt_id}/rebase",
@@ -76,9 +77,13 @@ async fn branch_status(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<B
 }
 
 /// Lands an attempt as one commit on its target.
-async fn merge(State(app): State<App>, Id(id): Id<AttemptId>, MaybeFields(fields): MaybeFields) -> Reply<()> {
-    app.engine.land(id, fields.try_into()?).await?;
-    Ok(NOTHING)
+async fn merge(
+    State(app): State<App>,
+    Id(id): Id<AttemptId>,
+    MaybeFields(fields): MaybeFields,
+) -> Reply<Option<Leftovers>> {
+    let landed = app.engine.land(id, fields.try_into()?).await?;
+    Ok(Envelope(Leftovers::of(landed.committed)))
 }
 
 /// Rebases an attempt; conflicts are told with 200 and what they are.

@@ -6,11 +6,12 @@ use forge_model::{AttemptId, ProjectId};
 
 use crate::api::{Api, may, op};
 use crate::decode::{Fields, Id, MaybeFields, Query, names};
-use crate::envelope::{Envelope, NOTHING, Reply};
+use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{
-    self, ATTACH_PULL_REQUEST, AttachPrResponse, CREATE_PULL_REQUEST, ProjectBranchStatus, PullResponse,
+    self, ATTACH_PULL_REQUEST, AttachPrResponse, CREATE_PULL_REQUEST, Leftovers, ProjectBranchStatus,
+    PullResponse,
 };
 
 /// What a project is compared with when nobody says.
@@ -24,7 +25,8 @@ pub(super) fn api() -> Api {
             op(
                 "pushTaskAttempt",
                 "Commits what is left and pushes the attempt's branch to the project's remote. Never forced.",
-            ),
+            )
+            .gives::<Option<Leftovers>>(),
         )
         .post(
             "/api/task-attempts/{attempt_id}/pr",
@@ -65,9 +67,9 @@ pub(super) fn api() -> Api {
         )
 }
 
-async fn push(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
-    app.engine.push_attempt(id).await?;
-    Ok(NOTHING)
+async fn push(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<Option<Leftovers>> {
+    let pushed = app.engine.push_attempt(id).await?;
+    Ok(Envelope(Leftovers::of(pushed.committed)))
 }
 
 async fn create(State(app): State<App>, Id(id): Id<AttemptId>, fields: Fields) -> Reply<String> {

@@ -49,6 +49,19 @@ pub(crate) struct PullRequestInfo {
     merge_commit_sha: Option<String>,
 }
 
+/// What a merge or a push did besides: there was something uncommitted, and it is a commit now. Without anything,
+/// nothing is answered, as ever.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Leftovers {
+    leftovers_commit: String,
+}
+
+impl Leftovers {
+    pub(crate) fn of(commit: Option<String>) -> Option<Self> {
+        commit.map(|leftovers_commit| Self { leftovers_commit })
+    }
+}
+
 /// An operation of git that waits for its conflicts to be resolved.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

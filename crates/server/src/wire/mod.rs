@@ -54,7 +54,7 @@ pub(crate) use gc::{Cleaned, GC};
 pub(crate) use github::{CheckTokenResponse, DeviceFlowStart, DevicePollStatus};
 pub(crate) use image::ImageResponse;
 pub(crate) use landing::{
-    BranchStatus, CHANGE_TARGET, ChangedTargetBranch, CommitCompare, CommitInfo, MERGE, REBASE,
+    BranchStatus, CHANGE_TARGET, ChangedTargetBranch, CommitCompare, CommitInfo, Leftovers, MERGE, REBASE,
     branch_problem, changed_target, rebased,
 };
 pub(crate) use mcp_config::{

@@ -48,6 +48,7 @@ impl World {
         let options = Options {
             home: dir.path().join("home"),
             worktrees: None,
+            older_place: None,
             forge: forge_binary(),
             seam: Seam::default(),
             agents: AgentEnvironment::default(),
@@ -213,7 +214,10 @@ impl Drop for World {
         let engine = self.engine.clone();
         let ended = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(engine.stop_all()).map_err(|error| error.to_string())
+            let stopped = runtime.block_on(engine.stop_all()).map_err(|error| error.to_string());
+            // The directory goes next, and nothing may be written into it any more.
+            runtime.block_on(engine.close());
+            stopped
         });
         if let Ok(Err(error)) = ended.join() {
             eprintln!("could not stop what a test started: {error}");
