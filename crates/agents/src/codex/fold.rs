@@ -11,17 +11,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::asks::{Asked, OpenAsk};
+use super::asks::OpenAsk;
 use super::command;
 use super::items::{Call, text, texts};
 use super::refusal::Allowances;
+use super::stderr::{is_of_its_log, plain};
 use super::text::{Kind, Texts};
 use super::tokens::Counted;
 use super::turns::{Came, Ended, Turns};
 use super::wire::{self, Line};
 use crate::conversation::remembered;
 use crate::entries::Entries;
-use crate::{AskRequest, Conversation, Step, Turn};
+use crate::{Conversation, Step, Turn};
 
 /// A conversation with one process of Codex.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,12 +35,12 @@ pub(super) struct Fold {
     /// Settings of the profile that Codex does not take.
     without_effect: Vec<String>,
     /// The directory below which paths are shown relative.
-    roots: Vec<String>,
-    entries: Entries,
-    turns: Turns,
+    pub(super) roots: Vec<String>,
+    pub(super) entries: Entries,
+    pub(super) turns: Turns,
     texts: Texts,
-    calls: BTreeMap<String, Call>,
-    asks: BTreeMap<String, OpenAsk>,
+    pub(super) calls: BTreeMap<String, Call>,
+    pub(super) asks: BTreeMap<String, OpenAsk>,
     model: Option<String>,
     /// Every turn is to end with a plan.
     plans: bool,
@@ -120,37 +121,7 @@ impl Conversation for Fold {
     }
 
     fn answer(&mut self, ask: &str, answer: &Answer) -> Vec<Step> {
-        let Some(open) = self.asks.remove(ask) else {
-            return vec![Step::Note(format!("Codex does not wait for ask {ask}"))];
-        };
-        let reply = open.reply(answer);
-        let mut steps = Vec::new();
-        let mut denied_tool = String::new();
-        if let Some(mut call) = self.calls.remove(&open.call) {
-            let status = match answer {
-                Answer::Deny { reason } => call.deny(reason.clone()),
-                Answer::Approve { .. } if call.only_asked => {
-                    call.answered(&reply.words);
-                    ToolStatus::Success
-                }
-                Answer::Approve { .. } => ToolStatus::Created,
-            };
-            steps.extend(call.show(&status, &mut self.entries));
-            denied_tool.clone_from(&call.name);
-            if !call.only_asked {
-                self.calls.insert(open.call.clone(), call);
-            }
-        }
-        if let Answer::Deny { reason } = answer {
-            let words = reason.clone().unwrap_or_default();
-            steps.push(self.entries.show(EntryType::UserFeedback { denied_tool }, words));
-        }
-        // The refusal itself has no room for a reason. Told first, it is there when the agent goes on.
-        let reason = reply.reason.filter(|reason| !reason.trim().is_empty());
-        let reason = reason.map(|reason| format!("I refused this, because: {reason}"));
-        steps.extend(reason.and_then(|reason| self.turns.reason(reason)));
-        steps.push(Step::Send(wire::respond(&open.id, &reply.result)));
-        steps
+        self.give(ask, answer)
     }
 
     fn interrupt(&mut self) -> Vec<Step> {
@@ -328,56 +299,6 @@ impl Fold {
         steps
     }
 
-    fn requested(&mut self, id: Value, method: &str, params: &Value) -> Vec<Step> {
-        let key = id.to_string();
-        let Some(asked) = Asked::read(method, params) else {
-            return vec![
-                Step::Note(format!("Codex asked for {method}, which Forge does not answer")),
-                Step::Send(refused(&id, method)),
-            ];
-        };
-        let call_id = asked.item_id.clone().unwrap_or_else(|| format!("ask-{key}"));
-        // Usually the call has been shown just before; if not, this is where it begins.
-        let mut call = self.calls.remove(&call_id).unwrap_or_else(|| {
-            let mut call = Call::new(&call_id, &asked.item, &self.roots);
-            call.only_asked = asked.only_asked;
-            call.asks(&asked.text);
-            call
-        });
-        let thread = text(params, "threadId");
-        if !thread.is_empty() && !self.turns.is_own(thread) {
-            call.thread = Some(thread.to_string());
-        }
-        call.ask = Some(key.clone());
-        let mut steps = call.show(&ToolStatus::Created, &mut self.entries);
-        let label = call.label();
-        let words = if asked.text.is_empty() { label } else { asked.text.clone() };
-        let mut input = asked.input.clone();
-        let files = call.paths();
-        if !files.is_empty() {
-            input["files"] = json!(files);
-        }
-        let (kind, tool) = (asked.kind, asked.tool.clone());
-        self.calls.insert(call_id.clone(), call);
-        self.asks.insert(key.clone(), asked.open(id, call_id));
-        steps.push(Step::Ask(AskRequest { key, kind, tool, text: words, input }));
-        steps
-    }
-
-    /// Takes the notice that nobody waits for an answer any more; what was answered is forgotten already.
-    fn withdrawn(&mut self, key: &str) -> Vec<Step> {
-        let Some(open) = self.asks.remove(key) else { return Vec::new() };
-        let mut steps = vec![Step::Withdrawn(key.to_string())];
-        if let Some(mut call) = self.calls.remove(&open.call) {
-            let status = if call.only_asked { ToolStatus::Failed } else { ToolStatus::Created };
-            steps.extend(call.show(&status, &mut self.entries));
-            if !call.only_asked {
-                self.calls.insert(open.call, call);
-            }
-        }
-        steps
-    }
-
     fn over(&mut self, over: wire::Over) -> Vec<Step> {
         if !self.turns.is_own(&over.thread_id) || !self.turns.is_running(&over.turn.id) {
             return Vec::new();
@@ -492,15 +413,6 @@ fn remark(item: &Value) -> Option<String> {
     }
 }
 
-/// Refuses a request that no person can answer.
-fn refused(id: &Value, method: &str) -> String {
-    match method {
-        // The server that asked goes on without.
-        "mcpServer/elicitation/request" => wire::respond(id, &json!({"action": "decline"})),
-        _ => wire::refuse(id, method),
-    }
-}
-
 fn parsed<T: DeserializeOwned>(params: &Value) -> serde_json::Result<T> {
     T::deserialize(params)
 }
@@ -511,30 +423,4 @@ fn is_unknown_thread(message: &str) -> bool {
     ["no rollout found", "not found", "no such thread", "invalid thread id", "invalid session id"]
         .iter()
         .any(|known| message.contains(known))
-}
-
-/// Takes the colours out of a line.
-fn plain(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        if character == '\u{1b}' {
-            // A colour ends with its letter.
-            characters.by_ref().find(char::is_ascii_alphabetic);
-        } else {
-            plain.push(character);
-        }
-    }
-    plain
-}
-
-/// Says whether a line of standard error is one of the program's own log: a moment and a level. What a person needs
-/// to know of it is told by the protocol.
-fn is_of_its_log(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let moment = words.next().is_some_and(|word| {
-        word.len() >= 20 && word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T')
-    });
-    let levels = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
-    moment && words.next().is_some_and(|word| levels.contains(&word))
 }

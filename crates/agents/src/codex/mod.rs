@@ -1,10 +1,12 @@
 //! Codex, by the JSON-RPC of its `app-server`.
 
+mod asking;
 mod asks;
 mod command;
 mod fold;
 mod items;
 mod refusal;
+mod stderr;
 mod text;
 mod tokens;
 mod turns;
