@@ -28,6 +28,11 @@ pub trait Conversation: Send {
     /// Asks the agent to stop in its own way; no steps when it has none but a signal.
     fn interrupt(&mut self) -> Vec<Step>;
 
+    /// Hears that the process has ended, after its last line: what is left to tell is told now.
+    fn ended(&mut self) -> Vec<Step> {
+        Vec::new()
+    }
+
     /// Gives what came of a [`Step::ReadFile`] or [`Step::WriteFile`], named by its key: the text that was read, or
     /// nothing for what was written, or why it was refused.
     fn file(&mut self, _key: &str, _came: Result<&str, &str>) -> Vec<Step> {
@@ -65,6 +70,8 @@ pub enum Step {
     Withdrawn(String),
     /// Writes this text to the agent's standard input; its newline is included.
     Send(String),
+    /// Closes the agent's standard input, after what was sent before: it reads to the end before it begins.
+    CloseInput,
     /// Reads a text file of the worktree for the agent: `limit` lines from `line`, counted from 1.
     ReadFile { key: String, path: String, line: Option<u32>, limit: Option<u32> },
     /// Writes a text file of the worktree for the agent.

@@ -9,8 +9,10 @@ mod claude;
 mod codex;
 mod conversation;
 mod entries;
+mod headless;
 mod lines;
 mod mcp;
+mod raw;
 mod relative;
 pub mod scripted;
 pub mod settings;
@@ -40,6 +42,9 @@ pub static AGENTS: &[&dyn Agent] = &[
     &acp::CLINE,
     &acp::GOOSE,
     &acp::ANY,
+    &headless::Amp,
+    &headless::Cursor,
+    &raw::Raw,
 ];
 
 /// Finds an agent by its name in upper case, such as `CLAUDE_CODE`.

@@ -49,6 +49,8 @@ struct Far {
     entries: usize,
     turns_told: u64,
     turns_done: u64,
+    /// The agent reads its input to the end before it begins, so that nothing more can be said to it.
+    over: bool,
     failed: bool,
     failure: Option<String>,
     summary: Option<String>,
@@ -65,6 +67,8 @@ pub(crate) struct Effects {
     pub(crate) sends: Vec<(u64, String)>,
     /// Entries by their index, each in its newest form of those that came one after the other.
     pub(crate) entries: Vec<(usize, Entry)>,
+    /// The input ends after these texts.
+    pub(crate) closes: bool,
 }
 
 impl Effects {
@@ -77,7 +81,7 @@ impl Effects {
 /// How far a conversation is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
-    /// The agent has done everything it was told.
+    /// The agent has done everything it was told, or cannot be told more.
     pub(crate) idle: bool,
     /// How many notes were folded.
     pub(crate) notes: u64,
@@ -161,6 +165,8 @@ impl Fold {
         let Self { talk, out, err } = self;
         out.finish(|line| talk.said(line, &mut effects));
         err.finish(|line| talk.muttered(line, &mut effects));
+        let steps = talk.hear(|conversation| conversation.ended());
+        talk.take(steps, &mut effects);
         effects
     }
 
@@ -176,7 +182,7 @@ impl Fold {
     pub(crate) fn progress(&self) -> Progress {
         let far = &self.talk.far;
         // With a conversation that broke nobody can speak: the agent is let go.
-        let idle = far.turns_done >= far.turns_told || self.talk.conversation.is_none();
+        let idle = far.over || far.turns_done >= far.turns_told || self.talk.conversation.is_none();
         Progress { idle, notes: far.notes, sends: far.sends }
     }
 
@@ -262,6 +268,10 @@ impl Talk {
                     self.far.unsent.sends(self.far.sends, &text);
                     self.far.outbox.push_back((self.far.sends, text.clone()));
                     effects.sends.push((self.far.sends, text));
+                }
+                Step::CloseInput => {
+                    self.far.over = true;
+                    effects.closes = true;
                 }
                 Step::Usage(usage) => effects.usage = Some(usage),
                 Step::Done { ok, error, summary } => {

@@ -6,7 +6,7 @@ use forge_agents::{AGENTS, Capabilities};
 use serde_json::{Map, Value};
 
 use crate::background::blocking;
-use crate::{Engine, Result};
+use crate::{Availability, Engine, Result};
 
 /// What a client asks first.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Info {
     /// Every agent's variants with their settings, in the shape of `profiles.json`.
     pub profiles: Map<String, Value>,
     pub capabilities: BTreeMap<&'static str, Capabilities>,
+    /// Which agents are on this machine.
+    pub agents: Vec<Availability>,
     pub machine: Machine,
 }
 
@@ -35,6 +37,7 @@ impl Engine {
             config: self.config().await?,
             profiles: self.profiles().await?,
             capabilities: AGENTS.iter().map(|agent| (agent.name(), agent.capabilities())).collect(),
+            agents: self.availability().await?,
             machine: blocking(machine).await?,
         })
     }

@@ -1,6 +1,6 @@
 //! From a run to a process: which agent, which program, which environment.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use forge_agents::{Agent, Program, Turn};
@@ -31,6 +31,8 @@ struct Called {
     unset: Vec<String>,
     /// What it is told first.
     inputs: Vec<String>,
+    /// It is told nothing after that.
+    close_input: bool,
 }
 
 /// Turns an error about a process into one of ours.
@@ -69,6 +71,7 @@ impl Engine {
             limit_stdout: run.kind != RunKind::Agent,
             segment_bytes: None,
             inputs: called.inputs,
+            close_input: called.close_input,
         };
         let launcher = Launcher { program: shim, args: vec!["shim".to_string()] };
         let dir = self.inner.paths.run(run.id);
@@ -93,7 +96,7 @@ impl Engine {
         let command = agent.command(&turn);
         // What the conversation begins with travels with the process: it is heard whatever becomes of us.
         let (_, first) = Fold::begin(agent.conversation(&turn));
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = search_path(&command.env);
         let mut argv = match command.program {
             Program::Forge => vec![text(shim)?],
             Program::Named { name, install } => vec![find(name, install, &path)?],
@@ -102,7 +105,7 @@ impl Engine {
         };
         argv.extend(command.args);
         let inputs = first.sends.into_iter().map(|(_, text)| text).collect();
-        Ok(Called { argv, set: command.env, unset: command.unset, inputs })
+        Ok(Called { argv, set: command.env, unset: command.unset, inputs, close_input: first.closes })
     }
 
     /// Says at once, before anything is made, whether an agent can be started at all.
@@ -113,10 +116,17 @@ impl Engine {
             settings: self.settings(profile).await?,
             ..Turn::default()
         };
-        match agent.command(&turn).program {
-            Program::Named { name, install } => {
-                find(name, install, &std::env::var_os("PATH").unwrap_or_default()).map(drop)
-            }
+        if turn.settings.get("install").and_then(Value::as_str) == Some("npx") && agent.about().npx.is_none()
+        {
+            let (name, install) = (agent.name(), agent.about().install);
+            return Err(Error::invalid(format!(
+                "{name} has no package that npx could run; take `install` out of its profile, and install it with: \
+                 {install}"
+            )));
+        }
+        let command = agent.command(&turn);
+        match command.program {
+            Program::Named { name, install } => find(name, install, &search_path(&command.env)).map(drop),
             Program::Unnamed { setting } => Err(unnamed(profile, setting)),
             Program::Forge | Program::Given { .. } => Ok(()),
         }
@@ -152,13 +162,26 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     }
 }
 
+/// Where the programs of a command are looked for: where its own environment says, else where ours does.
+pub(crate) fn search_path(env: &[(String, String)]) -> OsString {
+    let own = env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| path.into());
+    own.or_else(|| std::env::var_os("PATH")).unwrap_or_default()
+}
+
+/// Finds a program on the path.
+pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|dir| dir.join(name)).find(|file| is_program(file))
+}
+
+/// Says whether a file can be run.
+pub(crate) fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 /// Finds a program on the path, or says how to install it.
 pub(crate) fn find(name: &str, install: &str, path: &OsStr) -> Result<String> {
-    use std::os::unix::fs::PermissionsExt;
-    let is_program = |file: &PathBuf| {
-        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    let found = std::env::split_paths(path).map(|dir| dir.join(name)).find(is_program).ok_or_else(|| {
+    let found = find_program(name, path).ok_or_else(|| {
         Error::invalid(format!("`{name}` is not installed or not on PATH; install it with: {install}"))
             .with_code("setup_required")
     })?;

@@ -8,6 +8,7 @@ mod agent_files;
 mod aside;
 mod asks;
 mod attempts;
+mod availability;
 mod background;
 mod branch_status;
 mod bring_back;
@@ -121,6 +122,7 @@ pub use forge_hosts::github::Address as GitHubAddress;
 use forge_model::RunId;
 
 pub use asks::NewAsk;
+pub use availability::{Availability, Found, LoggedIn};
 pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};

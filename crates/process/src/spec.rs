@@ -32,6 +32,9 @@ pub struct Spec {
     /// What it is told first, as inputs 1 to n. It hears this even if its starter dies at once.
     #[serde(default)]
     pub inputs: Vec<String>,
+    /// Its stdin is closed after those: it hears nothing more.
+    #[serde(default)]
+    pub close_input: bool,
 }
 
 impl Spec {
@@ -52,6 +55,7 @@ impl fmt::Debug for Spec {
             .field("limit_stdout", &self.limit_stdout)
             .field("segment_bytes", &self.segment_bytes)
             .field("inputs", &self.inputs.len())
+            .field("close_input", &self.close_input)
             .finish()
     }
 }

@@ -103,6 +103,10 @@ pub(crate) static COPILOT: Acp = Acp {
     },
 };
 
+/// Cursor where its profile says `acp: true`; otherwise it is called without the protocol.
+pub(crate) static CURSOR: Acp =
+    Acp { name: "CURSOR_AGENT", about: crate::headless::CURSOR, row: Row { args: &["acp"], ..PLAIN } };
+
 pub(crate) static KIMI: Acp = Acp {
     name: "KIMI",
     about: About {

@@ -15,7 +15,7 @@ mod wire;
 
 use serde_json::Value;
 
-pub(crate) use agents::{ANY, CLINE, COPILOT, DROID, GEMINI, GOOSE, KIMI, OPENCODE, QWEN_CODE};
+pub(crate) use agents::{ANY, CLINE, COPILOT, CURSOR, DROID, GEMINI, GOOSE, KIMI, OPENCODE, QWEN_CODE};
 
 use crate::conversation::resumed;
 use crate::{About, Agent, Capabilities, CommandSpec, Conversation, Turn};
@@ -56,6 +56,20 @@ impl Agent for Acp {
 
     fn about(&self) -> About {
         self.about
+    }
+
+    fn log_in(&self) -> Option<&'static str> {
+        match self.name {
+            "GEMINI" => Some("gemini"),
+            "QWEN_CODE" => Some("qwen"),
+            "OPENCODE" => Some("opencode auth login"),
+            "COPILOT" => Some("copilot login"),
+            "KIMI" => Some("kimi login"),
+            "DROID" => Some("droid"),
+            "CLINE" => Some("cline auth"),
+            "GOOSE" => Some("goose configure"),
+            _ => None,
+        }
     }
 
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {

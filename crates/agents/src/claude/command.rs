@@ -50,10 +50,8 @@ pub(super) fn command(turn: &Turn) -> CommandSpec {
     }
     let program = if turn.flag_setting("claude_code_router") == Some(true) {
         Program::Given { argv: ["npx", "-y", ROUTER, "code"].map(str::to_string).into() }
-    } else if turn.text_setting("install") == Some("npx") {
-        Program::Given { argv: ["npx", "-y", PINNED].map(str::to_string).into() }
     } else {
-        Program::Named { name: "claude", install: INSTALL }
+        turn.program("claude", INSTALL, Some(PINNED))
     };
     CommandSpec { program, args, env: Vec::new(), unset }.with_settings(turn)
 }

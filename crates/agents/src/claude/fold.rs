@@ -26,7 +26,7 @@ const MOST_OPEN: usize = 1000;
 
 /// A conversation with one process of Claude Code.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Fold {
+pub(crate) struct Fold {
     prompt: String,
     append: String,
     /// The session goes on from an earlier process.
@@ -50,7 +50,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    pub(super) fn new(turn: &Turn) -> Self {
+    pub(crate) fn new(turn: &Turn) -> Self {
         let resumed = turn.session.is_some();
         Self {
             prompt: turn.prompt.clone(),
@@ -115,6 +115,14 @@ impl Conversation for Fold {
 }
 
 impl Fold {
+    /// Shows the prompt, for those who say it in another way.
+    pub(crate) fn show_prompt(&mut self) -> Step {
+        let prompt = std::mem::take(&mut self.prompt);
+        self.turns.told(prompt.clone());
+        self.turns.echoed(&prompt);
+        self.entries.show(EntryType::UserMessage, prompt)
+    }
+
     fn request(&mut self, request: Value) -> Step {
         self.requests += 1;
         Step::Send(wire::request(&format!("forge-{}", self.requests), request))

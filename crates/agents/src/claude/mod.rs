@@ -9,6 +9,7 @@ mod tools;
 mod turns;
 mod wire;
 
+pub(crate) use fold::Fold;
 use serde_json::Value;
 
 use crate::conversation::resumed;
@@ -49,11 +50,15 @@ impl Agent for Claude {
         }
     }
 
+    fn log_in(&self) -> Option<&'static str> {
+        Some("claude auth login")
+    }
+
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
-        Box::new(fold::Fold::new(turn))
+        Box::new(Fold::new(turn))
     }
 
     fn conversation_at(&self, state: &Value) -> Option<Box<dyn Conversation>> {
-        resumed::<fold::Fold>(state)
+        resumed::<Fold>(state)
     }
 }

@@ -51,6 +51,10 @@ impl Agent for Codex {
         }
     }
 
+    fn log_in(&self) -> Option<&'static str> {
+        Some("codex login")
+    }
+
     fn conversation(&self, turn: &Turn) -> Box<dyn Conversation> {
         Box::new(fold::Fold::new(turn))
     }

@@ -47,6 +47,7 @@ static FILES: &[McpFile] = &[
     },
     json_file("CURSOR_AGENT", ".cursor", &["mcp.json"]),
     McpFile { shape: known::Shape::HttpUrl, ..json_file("QWEN_CODE", ".qwen", &["settings.json"]) },
+    McpFile { shape: known::Shape::Typed, ..json_file("DROID", ".factory", &["mcp.json"]) },
     McpFile { shape: known::Shape::Copilot, ..json_file("COPILOT", ".copilot", &["mcp-config.json"]) },
 ];
 
@@ -67,15 +68,17 @@ impl McpFile {
         if before == *servers {
             return Ok(text.to_string());
         }
+        let (mark, bare) = without_mark(text);
         let edited = if self.is_toml {
-            toml::edit(text, self.key, servers)?
-        } else if text.trim().is_empty() {
+            toml::edit(bare, self.key, servers)?
+        } else if bare.trim().is_empty() {
             let mut whole = self.template();
             whole[self.key] = Value::Object(servers.clone());
-            return Ok(format!("{whole:#}\n"));
+            return Ok(format!("{mark}{whole:#}\n"));
         } else {
-            json::edit(text, self.key, servers)?
+            json::edit(bare, self.key, servers)?
         };
+        let edited = format!("{mark}{edited}");
         // A person's settings are at stake: a text that does not say what was meant is not written.
         match self.split(&edited) {
             Ok((kept, now)) if kept == others && now == *servers => Ok(edited),
@@ -98,6 +101,7 @@ impl McpFile {
 
     /// Parts a text into what is not about servers, and the servers.
     fn split(&self, text: &str) -> Result<(Object, Object), String> {
+        let (_, text) = without_mark(text);
         let mut whole = if self.is_toml { toml::read(text)? } else { json::read(text)? };
         match whole.remove(self.key) {
             None | Some(Value::Null) => Ok((whole, Map::new())),
@@ -105,4 +109,9 @@ impl McpFile {
             Some(_) => Err(format!("`{}` is there and holds no servers", self.key)),
         }
     }
+}
+
+/// Parts a text from the mark of its byte order, which some editors leave at its beginning.
+fn without_mark(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }

@@ -31,6 +31,7 @@ const KNOWN: &[Known] = &[
     known::<types::Cline>("CLINE"),
     known::<types::Goose>("GOOSE"),
     known::<types::Acp>("ACP"),
+    known::<types::RawCommand>("COMMAND"),
     known::<types::Scripted>("SCRIPTED"),
 ];
 

@@ -190,6 +190,8 @@ settings! {
     CursorAgent {
         /// Run commands without asking.
         force: bool,
+        /// Speak the Agent Client Protocol with it, so that it can ask.
+        acp: bool,
         /// The model to use.
         model: String,
     }
@@ -324,6 +326,15 @@ settings! {
         auth_method: String,
         /// Tell it that Forge reads and writes files of the worktree for it.
         fs: bool,
+    }
+}
+
+settings! {
+    /// Any other command.
+    RawCommand {
+        /// The command: what it prints is what it says. `{prompt}` in a word stands for the prompt, which otherwise is
+        /// its standard input.
+        command: Command,
     }
 }
 

@@ -11,7 +11,11 @@ mod dice;
 #[cfg(test)]
 mod fuzzed;
 #[cfg(test)]
+mod headless;
+#[cfg(test)]
 mod mcp;
+#[cfg(test)]
+mod mcp_properties;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

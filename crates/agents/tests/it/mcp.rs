@@ -101,7 +101,8 @@ fn the_same_servers_leave_the_text_as_it_is() {
 
 #[test]
 fn every_agents_file_is_begun_from_nothing_and_takes_what_it_is_offered() {
-    for agent in ["CLAUDE_CODE", "AMP", "GEMINI", "CODEX", "OPENCODE", "CURSOR_AGENT", "QWEN_CODE", "COPILOT"]
+    for agent in
+        ["CLAUDE_CODE", "AMP", "GEMINI", "CODEX", "OPENCODE", "CURSOR_AGENT", "QWEN_CODE", "COPILOT", "DROID"]
     {
         let file = mcp_file(agent).unwrap();
         assert_eq!(file.template()[file.key], json!({}), "{agent}");

@@ -12,11 +12,17 @@ use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::recording::{Part, Play, Protocol, Recording, Told};
-use crate::{acp, claude, codex, fuzzed, scripted};
+use crate::{acp, claude, codex, fuzzed, headless, scripted};
 
 /// The directories of recordings, and how they are read: one line for each.
-const RECORDED: &[(&str, Protocol)] =
-    &[("claude", claude::PROTOCOL), ("codex", codex::PROTOCOL), ("scripted", scripted::PROTOCOL)];
+const RECORDED: &[(&str, Protocol)] = &[
+    ("amp", headless::AMP),
+    ("claude", claude::PROTOCOL),
+    ("codex", codex::PROTOCOL),
+    ("command", headless::COMMAND),
+    ("cursor", headless::CURSOR),
+    ("scripted", scripted::PROTOCOL),
+];
 
 /// How many times each recording is spoiled.
 const ROUNDS: u64 = 10;

@@ -214,6 +214,7 @@ impl Play {
     pub(crate) fn end(mut self) -> (String, VecDeque<Value>) {
         let Self { conversation, lines, written, .. } = &mut self;
         lines.finish(|line| written.steps(conversation.read(line)));
+        written.steps(conversation.ended());
         (self.written.text, self.written.sent)
     }
 }
@@ -251,6 +252,7 @@ impl Written {
                     self.sent.push_back(serde_json::from_str(&line).unwrap_or_else(|_| json!(line)));
                     format!("send {}", line.trim_end())
                 }
+                Step::CloseInput => "close input".to_string(),
                 Step::ReadFile { key, path, line, limit } => {
                     format!("read {key} {path} line={line:?} limit={limit:?}")
                 }

@@ -42,6 +42,7 @@ fn the_servers_of_each_agent_stand_where_that_agent_looks_for_them() {
         ("OPENCODE", ".config/opencode/opencode.json", "mcp"),
         ("cursor", ".cursor/mcp.json", "mcpServers"),
         ("QWEN_CODE", ".qwen/settings.json", "mcpServers"),
+        ("DROID", ".factory/mcp.json", "mcpServers"),
         ("COPILOT", ".copilot/mcp-config.json", "mcpServers"),
     ] {
         let path = world.dir.path().join("person").join(path);

@@ -95,9 +95,14 @@ fn start(dir: &Path) -> Result<Run, Report> {
     // From here on a failure ends this process, and the agent dies with it.
     record(started.pid).map_err(failed("record the pids"))?;
     let served = Arc::new(Served { agent: Agent::new(started.pid), inputs: Inputs::default(), journal });
-    for (ordinal, text) in (1..).zip(stored.spec.inputs) {
-        let accepted = served.inputs.input(&served.journal, ordinal, text);
-        accepted.map_err(|problem| Report::Failed { message: format!("could not tell it: {problem:?}") })?;
+    let untold = |problem| Report::Failed { message: format!("could not tell it: {problem:?}") };
+    let mut next = 1;
+    for text in stored.spec.inputs {
+        served.inputs.input(&served.journal, next, text).map_err(untold)?;
+        next += 1;
+    }
+    if stored.spec.close_input {
+        served.inputs.close(&served.journal, next).map_err(untold)?;
     }
     let outputs = Outputs::drain(started.outputs, &served.journal).map_err(failed("start a thread"))?;
     let each = || Arc::clone(&served);

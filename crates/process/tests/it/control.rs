@@ -212,3 +212,16 @@ fn nonsense_on_the_socket_is_answered_and_harms_nothing() {
 fn connect(stage: &Stage) -> UnixStream {
     UnixStream::connect(stage.dir.join("ctl")).unwrap()
 }
+
+#[test]
+fn an_input_that_the_spec_closes_ends_after_what_it_says_first() {
+    let stage = Stage::new();
+    let mut spec = stage.spec(&["cat"]);
+    spec.inputs = vec!["one\n".into()];
+    spec.close_input = true;
+    stage.start(&spec);
+    assert_eq!(stage.exit().code, Some(0));
+    assert_eq!(stage.text(Stream::Stdout), "one\n");
+    let last = stage.records().into_iter().rfind(|record| record.ordinal.is_some()).unwrap();
+    assert_eq!((last.stream, last.ordinal), (Stream::InputClosed, Some(2)));
+}

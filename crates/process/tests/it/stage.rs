@@ -69,6 +69,7 @@ impl Stage {
             limit_stdout: false,
             segment_bytes: None,
             inputs: Vec::new(),
+            close_input: false,
         }
     }
 
