@@ -208,6 +208,7 @@ def seed(forge, home):
     # Other names of the same things.
     pool["task_attempt_id"] = pool["parent_task_attempt"] = pool["attempt_id"]
     pool["process_id"] = pool["execution_process_id"] = pool["run_id"]
+    pool["before"] = [f"{run}:{index}" for run in pool["run_id"] for index in (0, 1)]
     pool["image_ids"] = [pool["image_id"]]
     return pool, fresh
 

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use forge_model::entry::{
-    Action, CommandResult, EntryType, ExitStatus, FileChange, ToolResult, ToolResultKind, ToolStatus,
+    Action, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, ToolResult, ToolResultKind,
+    ToolStatus,
 };
-use forge_model::{Answer, AskKind, Entry};
+use forge_model::{Answer, AskKind, Entry, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -30,6 +31,8 @@ pub enum Event {
     Session {
         id: String,
     },
+    /// The player was to go on with a session that it does not know.
+    Unknown,
     /// A said line that would read as an event.
     Say {
         text: String,
@@ -57,6 +60,28 @@ pub enum Event {
     Ask {
         id: String,
         text: String,
+    },
+    /// The player waits for a permission.
+    Permit {
+        id: String,
+        tool: String,
+        input: Value,
+    },
+    /// The player has a plan and waits for a yes.
+    Plan {
+        id: String,
+        text: String,
+    },
+    /// What the player claims to have used, in addition to what it said before.
+    Used {
+        input: i64,
+        output: i64,
+        cached: i64,
+        cost_micros: i64,
+    },
+    /// The turn is over, because a provider would not serve the player until a moment in milliseconds since 1970.
+    Limited {
+        until_ms: Option<i64>,
     },
     /// The turn is over; the player waits for another.
     Done,
@@ -91,13 +116,16 @@ impl Agent for Scripted {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { inject: true, go_on: true, interrupt: false, resume: true, fork: false }
+        Capabilities { inject: true, go_on: true, interrupt: false, resume: true, fork: true }
     }
 
     fn command(&self, turn: &Turn) -> CommandSpec {
         let mut args = vec!["scripted".to_string()];
         if let Some(session) = &turn.session {
             args.extend(["--session".to_string(), session.clone()]);
+            if turn.fork {
+                args.push("--fork".to_string());
+            }
         }
         CommandSpec { program: Program::Forge, args, env: Vec::new(), unset: Vec::new() }.with_settings(turn)
     }
@@ -124,9 +152,19 @@ struct Talk {
     entries: Entries,
     /// The commands that run: id to the entry's index and the command.
     runs: HashMap<String, (usize, String)>,
-    /// The open asks: id to the entry's index and the question.
-    asks: HashMap<String, (usize, String)>,
+    /// The open asks: id to the entry's index and what is asked.
+    asks: HashMap<String, (usize, Asked)>,
     last_said: Option<String>,
+    used: Usage,
+}
+
+/// What the player asks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Asked {
+    kind: AskKind,
+    tool: String,
+    text: String,
+    input: Value,
 }
 
 impl Conversation for Talk {
@@ -155,7 +193,7 @@ impl Conversation for Talk {
     }
 
     fn answer(&mut self, ask: &str, answer: &Answer) -> Vec<Step> {
-        let Some((index, question)) = self.asks.remove(ask) else {
+        let Some((index, asked)) = self.asks.remove(ask) else {
             return vec![Step::Note(format!("the player does not wait for ask {ask}"))];
         };
         let (answered, status, result) = match answer {
@@ -173,9 +211,9 @@ impl Conversation for Talk {
                 (Answered { ask: ask.into(), text: None, denied }, status, None)
             }
         };
-        let mut steps = vec![Step::Entry { index, entry: question_entry(ask, &question, result, status) }];
+        let mut steps = vec![Step::Entry { index, entry: asked.entry(ask, result, status) }];
         if let Answer::Deny { reason } = answer {
-            let feedback = EntryType::UserFeedback { denied_tool: "question".into() };
+            let feedback = EntryType::UserFeedback { denied_tool: asked.tool };
             steps.push(self.entries.show(feedback, reason.clone().unwrap_or_default()));
         }
         steps.push(send(&Input::Answer(answered)));
@@ -201,6 +239,7 @@ impl Talk {
             runs: HashMap::new(),
             asks: HashMap::new(),
             last_said: None,
+            used: Usage::default(),
         }
     }
 
@@ -215,6 +254,13 @@ impl Talk {
     fn happened(&mut self, event: Event) -> Vec<Step> {
         match event {
             Event::Session { id } => vec![Step::Session(id)],
+            Event::Unknown => {
+                let error = "there is no such session";
+                let shown = EntryType::ErrorMessage { error_type: ErrorType::Other };
+                let shown = self.entries.show(shown, error);
+                let done = Step::Done { ok: false, error: Some(error.into()), summary: None };
+                vec![shown, Step::SessionUnknown, done]
+            }
             Event::Say { text } => self.said(&text),
             Event::Think { text } => vec![self.entries.show(EntryType::Thinking, text)],
             Event::Edit { path, content } => {
@@ -238,22 +284,46 @@ impl Talk {
                 vec![Step::Entry { index, entry: command_entry(&id, &command, Some(result), status) }]
             }
             Event::Ask { id, text } => {
-                let (index, step) = self.entries.add(question_entry(&id, &text, None, ToolStatus::Created));
-                self.asks.insert(id.clone(), (index, text.clone()));
                 let input = json!({"question": text});
-                vec![
-                    step,
-                    Step::Ask(AskRequest {
-                        key: id,
-                        kind: AskKind::Question,
-                        tool: "question".into(),
-                        text,
-                        input,
-                    }),
-                ]
+                self.asked(id, Asked { kind: AskKind::Question, tool: "question".into(), text, input })
+            }
+            Event::Permit { id, tool, input } => {
+                let text = format!("Allow {tool}?");
+                self.asked(id, Asked { kind: AskKind::Permission, tool, text, input })
+            }
+            Event::Plan { id, text } => {
+                let input = json!({"plan": text});
+                self.asked(id, Asked { kind: AskKind::Plan, tool: "plan".into(), text, input })
+            }
+            Event::Used { input, output, cached, cost_micros } => {
+                let add = |total: &mut Option<i64>, more: i64| {
+                    *total = Some(total.unwrap_or_default().saturating_add(more));
+                };
+                add(&mut self.used.input_tokens, input);
+                add(&mut self.used.output_tokens, output);
+                add(&mut self.used.cache_read_tokens, cached);
+                add(&mut self.used.cost_micros, cost_micros);
+                vec![Step::Usage(self.used)]
+            }
+            Event::Limited { until_ms } => {
+                let error = "usage limit reached";
+                let shown = EntryType::ErrorMessage { error_type: ErrorType::Other };
+                let entry = self.entries.show(shown, error);
+                let summary = self.last_said.take();
+                let done = Step::Done { ok: false, error: Some(error.into()), summary };
+                vec![entry, Step::Limited { until_ms }, done]
             }
             Event::Done => vec![Step::Done { ok: true, error: None, summary: self.last_said.take() }],
         }
+    }
+}
+
+impl Talk {
+    fn asked(&mut self, id: String, asked: Asked) -> Vec<Step> {
+        let (index, shown) = self.entries.add(asked.entry(&id, None, ToolStatus::Created));
+        let Asked { kind, tool, text, input } = asked.clone();
+        self.asks.insert(id.clone(), (index, asked));
+        vec![shown, Step::Ask(AskRequest { key: id, kind, tool, text, input })]
     }
 }
 
@@ -270,11 +340,17 @@ fn command_entry(id: &str, command: &str, result: Option<CommandResult>, status:
     with_metadata(Entry::new(kind, format!("`{command}`")), json!({"tool_call_id": id}))
 }
 
-fn question_entry(id: &str, question: &str, result: Option<ToolResult>, status: ToolStatus) -> Entry {
-    let arguments = Some(json!({"question": question}));
-    let action_type = Action::Tool { tool_name: "question".into(), arguments, result };
-    let kind = EntryType::ToolUse { tool_name: "question".into(), action_type, status };
-    with_metadata(Entry::new(kind, question), json!({"tool_call_id": id, "ask": id}))
+impl Asked {
+    fn entry(&self, id: &str, result: Option<ToolResult>, status: ToolStatus) -> Entry {
+        let action_type = match self.kind {
+            AskKind::Plan => Action::PlanPresentation { plan: self.text.clone() },
+            AskKind::Question | AskKind::Permission => {
+                Action::Tool { tool_name: self.tool.clone(), arguments: Some(self.input.clone()), result }
+            }
+        };
+        let kind = EntryType::ToolUse { tool_name: self.tool.clone(), action_type, status };
+        with_metadata(Entry::new(kind, self.text.clone()), json!({"tool_call_id": id, "ask": id}))
+    }
 }
 
 fn with_metadata(entry: Entry, metadata: Value) -> Entry {

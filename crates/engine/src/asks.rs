@@ -1,15 +1,25 @@
 //! Answering what agents ask.
 
 use forge_model::state::AttemptHappened;
-use forge_model::{Answer, Ask, AskId, AskKind, AskState, Noun, Op, RunId, RunKind};
+use forge_model::{Answer, Ask, AskId, AskKind, AskState, AttemptId, Noun, Op, ProjectId, RunId, RunKind};
 
+use crate::ask_rules::{self, BESIDE};
 use crate::background::detached;
 use crate::input::Input;
 use crate::store::{asks, attempts, inputs, runs};
 use crate::{Engine, Error, Result, moves};
 
-/// What the key of an ask begins with that did not come from the agent's own output.
-const BESIDE: &str = "beside:";
+/// How many asks are listed at most.
+const MOST: i64 = 1000;
+
+/// Which asks to list; none narrows nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskFilter {
+    pub attempt: Option<AttemptId>,
+    pub project: Option<ProjectId>,
+    pub state: Option<AskState>,
+    pub limit: Option<i64>,
+}
 
 /// What a program beside a running agent asks.
 #[derive(Debug, Clone)]
@@ -26,6 +36,12 @@ impl Engine {
     /// Returns what waits for an answer, oldest first.
     pub async fn open_asks(&self) -> Result<Vec<Ask>> {
         Ok(self.inner.store.read(asks::open).await?)
+    }
+
+    /// Returns asks, newest first, answered ones too: who answered what, and when.
+    pub async fn asks(&self, filter: AskFilter) -> Result<Vec<Ask>> {
+        let limit = filter.limit.unwrap_or(MOST).clamp(0, MOST);
+        Ok(self.inner.store.read(move |conn| asks::list(conn, &filter, limit)).await?)
     }
 
     /// Returns one ask.
@@ -80,14 +96,12 @@ impl Engine {
                 state: AskState::Open,
                 answer: None,
                 created_at: tx.now(),
+                answered_by: None,
                 answered_at: None,
             };
-            if asks::insert(tx.conn(), &ask)? {
-                tx.changed(Noun::Ask, ask.id, Op::Add, Some(view.attempt.project), Some(id));
-                moves::attempt(tx, id, AttemptHappened::Asked, Some(ask.text.clone()))?;
-                return Ok(Some(ask));
-            }
-            asks::of_key(tx.conn(), ask.run, &ask.key)
+            let (run, key) = (ask.run, ask.key.clone());
+            ask_rules::open(tx, &view, ask)?;
+            asks::of_key(tx.conn(), run, &key)
         });
         let asked = written.await?;
         asked.ok_or_else(|| {

@@ -8,13 +8,17 @@ use crate::{AttemptView, Engine, Error, Family, Overview, Result};
 impl Engine {
     /// Returns attempts, newest first: all that have a task, or those at a task.
     pub async fn attempts(&self, task: Option<TaskId>) -> Result<Vec<AttemptView>> {
-        Ok(self.inner.store.read(move |conn| attempts::all(conn, task)).await?)
+        let mut views = self.inner.store.read(move |conn| attempts::all(conn, task)).await?;
+        self.lay_stalled(views.iter_mut()).await;
+        Ok(views)
     }
 
     /// Returns one attempt.
     pub async fn attempt(&self, id: AttemptId) -> Result<AttemptView> {
         let found = self.inner.store.read(move |conn| attempts::one(conn, id)).await?;
-        found.ok_or_else(|| Error::not_found(format!("there is no attempt {id}")))
+        let mut found = found.ok_or_else(|| Error::not_found(format!("there is no attempt {id}")))?;
+        self.lay_stalled(std::iter::once(&mut found)).await;
+        Ok(found)
     }
 
     /// Returns the attempt whose worktree is exactly at a path.

@@ -219,9 +219,18 @@ impl Desk {
         let variant = follow.variant.as_deref().or(attempt.profile.variant.as_deref());
         let profile = ProfileId::new(&attempt.profile.agent, variant)
             .map_err(|error| Error::Other(error.to_string()))?;
+        let (session, forked) = match (&attempt.session, attempt.manner.forked_from) {
+            // Its first turn branches off another's conversation.
+            (None, Some(source)) if self.never_told() => {
+                let source = attempts::one(tx.conn(), source)?;
+                (source.and_then(|source| source.attempt.session), true)
+            }
+            (session, _) => (session.clone(), false),
+        };
         Ok(Intent {
             prompt: follow.prompt.clone(),
-            session: attempt.session.clone(),
+            forked: forked && session.is_some(),
+            session,
             images: follow.images.clone(),
             what: What::Run { queued, before_head: None, task: attempt.task },
             ..self.described(tx, key, profile)
@@ -242,11 +251,14 @@ impl Desk {
             profile,
             prompt: String::new(),
             session: None,
+            forked: false,
+            memo: None,
             in_place: attempt.in_place,
             script: None,
             then: None,
             note: None,
             images: Vec::new(),
+            manner: attempt.manner,
             what: What::Run { queued: None, before_head: None, task: attempt.task },
             key,
             at: after.map_or(tx.now(), |after| after.max(tx.now())),

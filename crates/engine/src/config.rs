@@ -46,6 +46,15 @@ const KEYS: Keys = &[
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
     ("worktrees", Rule::Section(WORKTREES)),
     ("worktree_pool", Rule::Section(WORKTREE_POOL)),
+    ("agents", Rule::Section(AGENTS)),
+];
+
+/// Whether attempts go on by themselves when a limit of their provider is over; after how long without a sign of
+/// life an agent counts as stalled, and after how long while a tool of it runs.
+const AGENTS: Keys = &[
+    ("resume_when_limited", Rule::Flag),
+    ("stalled_after_seconds", Rule::Count),
+    ("stalled_in_tool_after_seconds", Rule::Count),
 ];
 
 /// How many worktrees wait per project; from how many files on that is worth it; what all of them may take.
@@ -217,6 +226,9 @@ fn defaults() -> Map<String, Value> {
         "dev_ports": script_settings::default_dev_ports(),
         "showcases": {"seen_features": []},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
+        "agents": {
+            "resume_when_limited": false, "stalled_after_seconds": 600, "stalled_in_tool_after_seconds": 1800,
+        },
         "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
     });
     match defaults {

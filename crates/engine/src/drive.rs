@@ -7,33 +7,47 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forge_model::state::AttemptHappened;
-use forge_model::{Ask, AskId, AskState, Noun, Op, Run, RunId, RunKind};
+use forge_model::{Ask, AskId, AskState, AttemptId, Noun, Op, Run, RunId, RunKind, RunState};
 use forge_process::{Control, Liveness, Spawned};
 use tokio::sync::Notify;
 
+use crate::ask_rules::{self, Opened};
 use crate::background::blocking;
 use crate::finish::Ending;
 use crate::fold::{Effects, Outcome, Progress};
 use crate::folding::{Folding, Read};
-use crate::store::{asks, attempts, inputs, runs};
-use crate::{Engine, Result, launch, moves};
+use crate::stalled::Evidence;
+use crate::store::{asks, attempts, inputs, runs, snapshots, usages};
+use crate::{Engine, Result, go_on, launch, limited, moves};
 
 /// How long a driver waits before it tries again after a failure of the store or the disk.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// The way to wake the task that looks after a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Handle {
+    attempt: AttemptId,
     wake: Notify,
+    /// What the agent has shown of itself.
+    evidence: Mutex<Option<Evidence>>,
     /// There may be inputs that were not told yet.
     told: AtomicBool,
 }
 
 impl Handle {
+    fn of(run: &Run) -> Self {
+        let (wake, told) = (Notify::new(), AtomicBool::new(false));
+        Self { attempt: run.attempt, wake, evidence: Mutex::new(None), told }
+    }
+
+    fn evidence(&self) -> MutexGuard<'_, Option<Evidence>> {
+        self.evidence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until something may have changed.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
@@ -43,7 +57,7 @@ impl Handle {
 impl Engine {
     /// Begins to look after a run.
     pub(crate) fn attach(&self, run: Run, spawned: Option<Spawned>) {
-        let handle = Arc::new(Handle::default());
+        let handle = Arc::new(Handle::of(&run));
         self.handles().insert(run.id, handle.clone());
         let engine = self.clone();
         tokio::spawn(async move {
@@ -65,6 +79,18 @@ impl Engine {
             handle.told.store(true, Ordering::SeqCst);
             handle.wake.notify_one();
         }
+    }
+
+    /// Returns what the running agent of an attempt has shown of itself.
+    pub(crate) fn evidence(&self, attempt: AttemptId) -> Option<Evidence> {
+        let handles = self.handles();
+        let mut of_attempt = handles.values().filter(|handle| handle.attempt == attempt);
+        of_attempt.find_map(|handle| handle.evidence().clone())
+    }
+
+    /// Says whether any agent runs that has shown anything of itself.
+    pub(crate) fn has_evidence(&self) -> bool {
+        self.handles().values().any(|handle| handle.evidence().is_some())
     }
 
     fn handles(&self) -> MutexGuard<'_, std::collections::HashMap<RunId, Arc<Handle>>> {
@@ -118,16 +144,19 @@ impl Engine {
                 .await?;
             }
             teller.sends.extend(seen.effects.sends);
+            *handle.evidence() = log.fold.evidence();
             match seen.state {
                 // An agent that never pauses must still be told things.
-                Read::More if teller.known.is_some() => teller.tell(log.fold.progress()).await?,
+                Read::More if teller.known.is_some() => {
+                    teller.tell(log.fold.progress(), log.fold.outcome()).await?;
+                }
                 Read::More => {}
                 Read::End(Liveness::Alive) => {
                     let notes = log.fold.progress().notes;
                     if self.grant(run, &worktree, log.fold.wishes(), notes).await? {
                         handle.told.store(true, Ordering::SeqCst);
                     }
-                    teller.tell(log.fold.progress()).await?;
+                    teller.tell(log.fold.progress(), log.fold.outcome()).await?;
                     match log.due() {
                         // Entries that were held back are shown in time, also when nothing more comes.
                         Some(due) => drop(tokio::time::timeout(due, handle.wake.notified()).await),
@@ -163,25 +192,34 @@ impl Engine {
         if !effects.is_news() {
             return Ok(());
         }
-        let (run, attempt) = (run.id, run.attempt);
+        let (of, run, attempt) = (run.clone(), run.id, run.attempt);
         let (asked, withdrawn) = (effects.asks.clone(), effects.withdrawn.clone());
-        let (session, usage) = (effects.session.clone(), effects.usage);
-        self.inner
+        let (session, usage) = (effects.session.clone(), effects.usage.clone());
+        let limit = effects.limit;
+        let told = self
+            .inner
             .store
             .write(move |tx| {
-                let Some(view) = attempts::one(tx.conn(), attempt)? else { return Ok(()) };
+                let mut told = false;
+                let Some(view) = attempts::one(tx.conn(), attempt)? else { return Ok(told) };
                 let project = Some(view.attempt.project);
                 let mut changed = false;
                 if let Some(session) = session {
                     changed |= attempts::set_session(tx.conn(), attempt, &session, tx.now())?;
                 }
-                if let Some(usage) = usage {
-                    runs::set_usage(tx.conn(), run, usage)?;
+                for used in &usage {
+                    usages::put(tx.conn(), &view, &of, used)?;
+                    runs::set_usage(tx.conn(), run, used.total)?;
+                }
+                if !usage.is_empty() {
                     attempts::sum_usage(tx.conn(), attempt, tx.now())?;
                     changed = true;
                 }
                 if changed {
                     tx.changed(Noun::Attempt, attempt, Op::Change, project, Some(attempt));
+                }
+                if let Some(limit) = limit {
+                    limited::heard(tx, attempt, run, limit)?;
                 }
                 for wanted in asked {
                     let ask = Ask {
@@ -196,12 +234,10 @@ impl Engine {
                         state: AskState::Open,
                         answer: None,
                         created_at: tx.now(),
+                        answered_by: None,
                         answered_at: None,
                     };
-                    if asks::insert(tx.conn(), &ask)? {
-                        tx.changed(Noun::Ask, ask.id, Op::Add, project, Some(attempt));
-                        moves::attempt(tx, attempt, AttemptHappened::Asked, Some(ask.text))?;
-                    }
+                    told |= ask_rules::open(tx, &view, ask)? == Opened::Answered;
                 }
                 for key in withdrawn {
                     if let Some(ask) = asks::close_key(tx.conn(), run, &key, tx.now())? {
@@ -210,9 +246,13 @@ impl Engine {
                         moves::attempt(tx, attempt, AttemptHappened::Answered { still_open }, None)?;
                     }
                 }
-                Ok(())
+                Ok(told)
             })
             .await?;
+        if told {
+            // A rule has answered.
+            self.tell(run);
+        }
         Ok(())
     }
 }
@@ -239,13 +279,13 @@ struct Known {
 
 impl Teller<'_> {
     /// Brings the shim up to date; does nothing when there is nothing to tell.
-    async fn tell(&mut self, fold: Progress) -> Result<()> {
+    async fn tell(&mut self, fold: Progress, outcome: Outcome) -> Result<()> {
         let told = self.handle.told.swap(false, Ordering::SeqCst);
         let idle = fold.idle && self.known.is_none_or(|known| !known.closed);
         if !told && self.sends.is_empty() && !idle {
             return Ok(());
         }
-        match self.try_tell(fold, told).await {
+        match self.try_tell(fold, outcome, told).await {
             Ok(()) => Ok(()),
             // A process that has just ended cannot be told anything; its end is noticed by the next look.
             Err(_) if !self.is_alive().await? => Ok(()),
@@ -262,7 +302,7 @@ impl Teller<'_> {
         Ok(matches!(liveness, Ok(Liveness::Alive)))
     }
 
-    async fn try_tell(&mut self, fold: Progress, told: bool) -> Result<()> {
+    async fn try_tell(&mut self, fold: Progress, outcome: Outcome, told: bool) -> Result<()> {
         let mut known = match self.known {
             Some(known) => known,
             None => {
@@ -306,7 +346,11 @@ impl Teller<'_> {
                 self.engine.inner.seam.pass("tell.sent", "").await;
             }
         }
-        if fold.idle && !known.closed && fold.notes == known.notes && self.close(known.notes).await? {
+        if fold.idle
+            && !known.closed
+            && fold.notes == known.notes
+            && self.close(known.notes, &outcome).await?
+        {
             let ordinal = fold.sends + 1;
             match self.control(move |control| control.close_input(ordinal)).await? {
                 // It closed its end first, which is the same.
@@ -319,15 +363,21 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// Closes the run to further input, unless something more came in; says whether it is closed.
-    async fn close(&self, notes: u64) -> Result<bool> {
+    /// Closes the run to further input, unless something more came in or waits that this process can be told; says
+    /// whether it is closed.
+    async fn close(&self, notes: u64, outcome: &Outcome) -> Result<bool> {
         let run = self.run.id;
         let told = i64::try_from(notes).unwrap_or(i64::MAX);
+        let goes_on = !outcome.failed && self.goes_on(outcome).await?;
+        let of = self.run.clone();
         let closed = self
             .engine
             .inner
             .store
             .write(move |tx| {
+                if goes_on && go_on::tell_next(tx, &of, told)? {
+                    return Ok(false);
+                }
                 if runs::close(tx.conn(), run, told)? {
                     return Ok(true);
                 }
@@ -339,6 +389,27 @@ impl Teller<'_> {
             self.handle.wake.notify_one();
         }
         Ok(closed)
+    }
+
+    /// Says whether something waits that this process can be told; what the turn did is kept then, as at a run's end.
+    async fn goes_on(&self, outcome: &Outcome) -> Result<bool> {
+        let (of, attempt) = (self.run.clone(), self.run.attempt);
+        if !self.engine.inner.store.read(move |conn| go_on::can(conn, &of)).await? {
+            return Ok(false);
+        }
+        let work = self.engine.keep_work(self.run, RunState::Completed, outcome).await?;
+        if let Some(trouble) = work.trouble {
+            tracing::warn!(attempt.id = %attempt, "after a turn of attempt {attempt}: {trouble}");
+        }
+        if let Some(taken) = work.snapshot {
+            let run = self.run.id;
+            let kept =
+                self.engine.inner.store.write(move |tx| {
+                    snapshots::insert(tx.conn(), attempt, Some(run), &taken, "turn", tx.now())
+                });
+            kept.await?;
+        }
+        Ok(true)
     }
 
     async fn control<T: Send + 'static>(

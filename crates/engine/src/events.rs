@@ -92,7 +92,15 @@ impl Engine {
     /// Readers that stand at the same place share one look. It may be a little older than the newest event;
     /// [`Changes::seq`] says how far it goes.
     pub async fn changes(&self, after: i64) -> Result<Arc<Changes>> {
-        let look = || self.inner.store.read(move |conn| changes(conn, after));
+        let look = || async {
+            let mut seen = self.inner.store.read(move |conn| changes(conn, after)).await?;
+            let views = seen.items.iter_mut().filter_map(|item| match &mut item.change {
+                Change::Attempt { value, .. } => value.as_mut(),
+                _ => None,
+            });
+            self.lay_stalled(views).await;
+            Result::Ok(seen)
+        };
         if self.inner.store.bell().borrow().saturating_sub(after) > NEAR {
             return Ok(Arc::new(look().await?));
         }

@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, attempts, inputs, snapshots};
-use crate::{Engine, Result, detect, dev_server, moves};
+use crate::{Engine, Result, detect, dev_server, limited, moves};
 
 /// How long the end of a run lets starts go first: somebody waits for those.
 const STAND_BACK: Duration = Duration::from_secs(1);
@@ -48,9 +48,19 @@ impl Engine {
             Ending::Gone => (None, None),
         };
         let reason = reason(state, exit_code, signal, &outcome);
+        // What a person stopped waits for no limit, and what ended well has none.
+        let limit = outcome.limit.filter(|_| state == RunState::Failed && kind == RunKind::Agent);
+        let forgotten = outcome.session_unknown && state == RunState::Failed && run.resumed_session.is_some();
+        let until = limit.map(|limit| limited::sentence(limit.until));
         // What was said of the run when it began still holds.
-        let said = [reason, work.trouble, live.run.reason].into_iter().flatten().collect::<Vec<_>>();
+        let said = [reason, until, work.trouble, live.run.reason].into_iter().flatten().collect::<Vec<_>>();
         let reason = Some(said.join("; ")).filter(|said| !said.is_empty());
+        let again = forgotten.then(|| Waiting {
+            id: format!("again-{id}"),
+            prompt: run.prompt.clone(),
+            variant: run.profile.variant.clone(),
+            images: None,
+        });
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
         let notes = i64::try_from(outcome.told).unwrap_or(i64::MAX);
         let next = self
@@ -86,19 +96,30 @@ impl Engine {
                         queue::add(tx.conn(), attempt, &waiting, tx.now())?;
                     }
                 }
+                if let Some(again) = &again {
+                    // It is told once more, in a conversation of its own that begins with a memo.
+                    attempts::forget_session(tx.conn(), attempt, tx.now())?;
+                    queue::add_first(tx.conn(), attempt, again, tx.now())?;
+                }
                 // Written down in the same breath: there is no moment at which nothing runs and nothing starts,
                 // in which a stop or a removal could believe that all is over.
                 let next = match state {
                     RunState::Killed => None,
+                    // What waits would meet the same limit.
+                    _ if limit.is_some() => None,
                     // Without what it sets up, an agent would work on sand.
                     RunState::Failed | RunState::Lost if kind == RunKind::Setup => None,
                     _ => intend_next(tx, attempt, None)?,
                 };
+                if kind == RunKind::Agent {
+                    limited::ended(tx, attempt, id, limit)?;
+                }
                 let more = next.is_some();
                 moves::attempt(tx, attempt, AttemptHappened::RunEnded { outcome: state, more }, end.reason)?;
                 Ok(next)
             })
             .await?;
+        self.inner.limited.ring();
         self.forget_before(run).await;
         self.inner.seam.pass("finish.recorded", "").await;
         tracing::info!(run.id = %id, "run {id} is {state}{}", reason.map_or(String::new(), |why| format!(": {why}")));

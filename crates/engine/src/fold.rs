@@ -5,14 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forge_agents::{Agent, AskRequest, Conversation, Lines, Step};
 use forge_model::entry::{EntryType, ErrorType};
-use forge_model::{Entry, Usage};
+use forge_model::{Entry, Time};
 use forge_process::{Record, Stream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agent_files::Wish;
 use crate::input::Input;
+use crate::stalled::{Evidence, Signs};
 use crate::unsent::Unsent;
+use crate::usage::{TurnUsage, Used};
 
 /// A log being read into a conversation.
 #[derive(Debug)]
@@ -54,6 +56,16 @@ struct Far {
     failed: bool,
     failure: Option<String>,
     summary: Option<String>,
+    used: Used,
+    limit: Option<Limit>,
+    session_unknown: bool,
+    signs: Signs,
+}
+
+/// A limit of the agent's provider, as the agent told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limit {
+    pub(crate) until: Option<Time>,
 }
 
 /// What a piece of the log leads to.
@@ -62,19 +74,26 @@ pub(crate) struct Effects {
     pub(crate) asks: Vec<AskRequest>,
     pub(crate) withdrawn: Vec<String>,
     pub(crate) session: Option<String>,
-    pub(crate) usage: Option<Usage>,
+    /// What turns have used so far, by their number.
+    pub(crate) usage: Vec<TurnUsage>,
+    /// A limit was hit, or is over.
+    pub(crate) limit: Option<Option<Limit>>,
     /// Texts for the agent, each with its number.
     pub(crate) sends: Vec<(u64, String)>,
-    /// Entries by their index, each in its newest form of those that came one after the other.
-    pub(crate) entries: Vec<(usize, Entry)>,
     /// The input ends after these texts.
     pub(crate) closes: bool,
+    /// Entries by their index, each in its newest form of those that came one after the other.
+    pub(crate) entries: Vec<(usize, Entry)>,
 }
 
 impl Effects {
     /// Says whether the store has anything to learn from this.
     pub(crate) fn is_news(&self) -> bool {
-        !self.asks.is_empty() || !self.withdrawn.is_empty() || self.session.is_some() || self.usage.is_some()
+        !self.asks.is_empty()
+            || !self.withdrawn.is_empty()
+            || self.session.is_some()
+            || !self.usage.is_empty()
+            || self.limit.is_some()
     }
 }
 
@@ -98,6 +117,10 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<String>,
     /// The last thing it said.
     pub(crate) summary: Option<String>,
+    /// The agent does not know the conversation that it was to go on with.
+    pub(crate) session_unknown: bool,
+    /// A limit that ended it.
+    pub(crate) limit: Option<Limit>,
     /// How many inputs it was told: those up to the first turn whose text was never sent.
     pub(crate) told: u64,
 }
@@ -146,6 +169,8 @@ impl Fold {
         let mut effects = Effects::default();
         let Self { talk, out, err } = self;
         for record in records {
+            let at = Time::from_millis(i64::try_from(record.at_us / 1000).unwrap_or(i64::MAX));
+            talk.far.signs.heard(at);
             match record.stream {
                 Stream::Stdout => out.push(&record.payload, |line| talk.said(line, &mut effects)),
                 Stream::Stderr => err.push(&record.payload, |line| talk.muttered(line, &mut effects)),
@@ -191,6 +216,11 @@ impl Fold {
         &self.talk.far.wishes
     }
 
+    /// What shows whether the agent is stuck; none before its first sign of life.
+    pub(crate) fn evidence(&self) -> Option<Evidence> {
+        self.talk.far.signs.evidence(self.progress().idle)
+    }
+
     /// How the conversation went so far.
     pub(crate) fn outcome(&self) -> Outcome {
         let far = &self.talk.far;
@@ -198,6 +228,8 @@ impl Fold {
             failed: far.failed,
             failure: far.failure.clone(),
             summary: far.summary.clone(),
+            session_unknown: far.session_unknown,
+            limit: far.limit,
             told: far.unsent.first().map_or(far.notes, |note| note - 1),
         }
     }
@@ -232,7 +264,10 @@ impl Talk {
                 self.far.unsent.said(self.far.notes, &prompt, at_once.then_some(self.far.sends + 1));
                 steps
             }
-            Some(Input::Answer { ask, answer }) => self.hear(|it| it.answer(&ask, &answer)),
+            Some(Input::Answer { ask, answer }) => {
+                self.far.signs.answered(&ask);
+                self.hear(|it| it.answer(&ask, &answer))
+            }
             Some(Input::Interrupt) => self.hear(|conversation| conversation.interrupt()),
             Some(Input::File { key, came }) => {
                 self.far.wishes.retain(|wish| wish.key() != key);
@@ -261,8 +296,14 @@ impl Talk {
         for step in steps {
             match step {
                 Step::Session(session) => effects.session = Some(session),
-                Step::Ask(ask) => effects.asks.push(ask),
-                Step::Withdrawn(key) => effects.withdrawn.push(key),
+                Step::Ask(ask) => {
+                    self.far.signs.asked(&ask.key);
+                    effects.asks.push(ask);
+                }
+                Step::Withdrawn(key) => {
+                    self.far.signs.answered(&key);
+                    effects.withdrawn.push(key);
+                }
                 Step::Send(text) => {
                     self.far.sends += 1;
                     self.far.unsent.sends(self.far.sends, &text);
@@ -273,21 +314,35 @@ impl Talk {
                     self.far.over = true;
                     effects.closes = true;
                 }
-                Step::Usage(usage) => effects.usage = Some(usage),
+                Step::Usage(usage) => {
+                    let turn = self.far.turns_told.min(self.far.turns_done + 1);
+                    let used = self.far.used.told(turn, usage, self.far.signs.now());
+                    effects.usage.retain(|known| known.turn != used.turn);
+                    effects.usage.push(used);
+                }
+                Step::Limited { until_ms } => {
+                    self.far.limit = Some(Limit { until: until_ms.map(Time::from_millis) });
+                    effects.limit = Some(self.far.limit);
+                }
+                Step::SessionUnknown => self.far.session_unknown = true,
                 Step::Done { ok, error, summary } => {
                     self.far.turns_done += 1;
+                    if ok && self.far.limit.take().is_some() {
+                        effects.limit = Some(None);
+                    }
                     self.far.failed = !ok;
                     self.far.failure = error;
                     self.far.summary = summary.or_else(|| self.far.summary.take());
                 }
                 Step::Entry { index, entry } => {
                     self.far.entries = self.far.entries.max(index + 1);
+                    self.far.signs.shown(index, &entry);
                     match effects.entries.last_mut() {
                         Some((last, newest)) if *last == index => *newest = entry,
                         _ => effects.entries.push((index, entry)),
                     }
                 }
-                Step::Limited { .. } | Step::SessionUnknown | Step::Note(_) => {}
+                Step::Note(_) => {}
                 Step::ReadFile { key, path, line, limit } => {
                     self.far.wishes.push(Wish::Read { key, path, line, limit });
                 }

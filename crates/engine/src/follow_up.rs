@@ -217,6 +217,7 @@ impl Engine {
             let turn = intent.clone();
             *intent = self.inner.store.write(move |tx| chain::set_up_first(tx, &turn)).await?;
         }
+        self.remember(intent).await?;
         let in_place = intent.in_place;
         let head = blocking(move || -> Result<_> {
             let repo = engine.repo(&repository)?;

@@ -74,7 +74,9 @@ impl Engine {
             worktree: wanted.project.path,
             profile: wanted.profile,
             prompt: wanted.prompt,
-            session: None,
+            session: wanted.session,
+            forked: wanted.manner.forked_from.is_some(),
+            memo: None,
             what: What::Attempt {
                 task: wanted.task,
                 new_task: wanted.new_task,
@@ -87,6 +89,7 @@ impl Engine {
             then: None,
             note: None,
             images: wanted.images,
+            manner: wanted.manner,
             key,
             at: crate::store::now(),
         };

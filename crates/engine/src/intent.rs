@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use forge_model::state::{AttemptHappened, TaskHappened, task_after};
 use forge_model::{
-    Attempt, AttemptId, AttemptState, FirstTurn, ImageId, Noun, Op, ProfileId, ProjectId, Run, RunId,
+    Attempt, AttemptId, AttemptState, FirstTurn, ImageId, Manner, Noun, Op, ProfileId, ProjectId, Run, RunId,
     RunKind, RunState, Task, TaskId, TaskStatus, Time, Usage,
 };
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::once::{self, Key};
 use crate::store::calls::Call;
 use crate::store::queue::Waiting;
-use crate::store::{Conn, Error, Tx, attempts, held, images, ports, queue, runs, starts, tasks};
+use crate::store::{Conn, Error, Tx, attempts, held, images, limited, ports, queue, runs, starts, tasks};
 use crate::{Delivered, dev_server, drafts, in_place, moves, standing_agents};
 
 /// What a start is about to make, as it is written down before anything is made.
@@ -30,6 +30,12 @@ pub(crate) struct Intent {
     pub(crate) prompt: String,
     /// The agent's conversation to resume.
     pub(crate) session: Option<String>,
+    /// That conversation is branched off, and stays as it is.
+    #[serde(default)]
+    pub(crate) forked: bool,
+    /// What the agent is told of an earlier conversation before its prompt.
+    #[serde(default)]
+    pub(crate) memo: Option<String>,
     pub(crate) what: What,
     /// It works in the person's checkout; there is no worktree to make or to take back.
     #[serde(default)]
@@ -46,6 +52,9 @@ pub(crate) struct Intent {
     /// Pictures that were given with it.
     #[serde(default)]
     pub(crate) images: Vec<ImageId>,
+    /// How a new attempt is to go about its work.
+    #[serde(default)]
+    pub(crate) manner: Manner,
     pub(crate) key: Option<Key>,
     pub(crate) at: Time,
 }
@@ -178,6 +187,8 @@ impl Intent {
             profile: self.profile.clone(),
             prompt,
             resumed_session,
+            forked: self.forked && kind == RunKind::Agent,
+            memo: self.memo.clone().filter(|_| kind == RunKind::Agent),
             next: Some(next).filter(|next| kind == RunKind::Setup && !next.prompt.is_empty()),
             before_head,
             after_head: None,
@@ -255,6 +266,9 @@ impl Intent {
                 }
                 // Beside a dev server an attempt is as much at rest or at work as without one. After a queued
                 // follow-up it is running already, and stays so.
+                if self.script.is_none() {
+                    limited::delete(tx.conn(), self.attempt)?;
+                }
                 if self.is_dev_server() {
                     dev_server::changed(tx, self.attempt)?;
                 } else if moves::attempt(tx, self.attempt, AttemptHappened::Started, None)?.is_none() {
@@ -288,6 +302,7 @@ impl Intent {
             setup_completed_at: None,
             session: None,
             prompt: self.prompt.clone(),
+            manner: self.manner,
             usage: Usage::default(),
             created_at: self.at,
             updated_at: self.at,
@@ -326,11 +341,14 @@ mod tests {
             profile: ProfileId::new("SCRIPTED", None).unwrap(),
             prompt: "hi".into(),
             session: None,
+            forked: false,
+            memo: None,
             in_place: false,
             script: None,
             then: None,
             note: None,
             images: Vec::new(),
+            manner: Manner::default(),
             what: What::Attempt {
                 task: Some(TaskId::random()),
                 new_task: None,

@@ -152,10 +152,11 @@ impl Engine {
 
 fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
     let worktree = worktree.to_string_lossy().into_owned();
+    let prompt = with_absolute_images(&run.prompt, &worktree);
     Turn {
-        prompt: with_absolute_images(&run.prompt, &worktree),
+        prompt: run.memo.as_ref().map_or(prompt.clone(), |memo| format!("{memo}\n\n{prompt}")),
         session: run.resumed_session.clone(),
-        fork: false,
+        fork: run.forked,
         variant: run.profile.variant.clone(),
         settings,
         worktree,

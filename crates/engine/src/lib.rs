@@ -6,6 +6,7 @@
 mod acts;
 mod agent_files;
 mod aside;
+mod ask_rules;
 mod asks;
 mod attempts;
 mod availability;
@@ -35,10 +36,12 @@ mod finish;
 mod fold;
 mod folding;
 mod follow_up;
+mod fork;
 mod gc;
 mod genie_files;
 mod github;
 mod github_token;
+mod go_on;
 mod guard;
 mod held;
 mod image_kind;
@@ -53,11 +56,13 @@ mod land;
 mod launch;
 mod leftovers;
 mod lifetime;
+mod limited;
 mod limits;
 mod logs;
 mod loose;
 mod maps;
 mod mcp_servers;
+mod memo;
 mod moves;
 mod notices;
 mod occupants;
@@ -88,6 +93,7 @@ mod replace;
 mod restore;
 mod retention;
 mod roots;
+mod rules;
 mod script;
 mod script_settings;
 mod seam;
@@ -96,6 +102,7 @@ mod shape;
 mod site;
 mod snapshots;
 mod sounds;
+mod stalled;
 mod standing_agents;
 mod start;
 mod stop;
@@ -109,6 +116,7 @@ mod templates;
 mod travel;
 mod turns;
 mod unsent;
+mod usage;
 mod views;
 mod vitals;
 mod worktree;
@@ -121,7 +129,7 @@ use std::sync::{Arc, Mutex};
 pub use forge_hosts::github::Address as GitHubAddress;
 use forge_model::RunId;
 
-pub use asks::NewAsk;
+pub use asks::{AskFilter, NewAsk};
 pub use availability::{Availability, Found, LoggedIn};
 pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
@@ -168,7 +176,8 @@ pub use store::removed::Kind as RemovedKind;
 pub use tags::{NewTag, TagChange};
 pub use tasks::{NewTask, TaskChange};
 pub use templates::{NewTemplate, TemplateChange, TemplatesOf};
-pub use views::{AttemptView, Family, Overview, TaskView};
+pub use usage::{UsageBy, UsageOf, UsageSum};
+pub use views::{AttemptView, Family, Limited, Overview, TaskView};
 pub use vitals::Vitals;
 
 use drive::Handle;
@@ -218,6 +227,7 @@ struct Inner {
     /// Landings, by their repository.
     landings: turns::Turns,
     line: Arc<held::Line>,
+    limited: Arc<limited::Bell>,
     disk: disk::LastLook,
     crowds: logs::Crowds,
     entries: entries::Hub,

@@ -11,6 +11,7 @@ impl Engine {
     pub async fn loose_attempts(&self, project: Option<ProjectId>) -> Result<Vec<AttemptView>> {
         let mut found = self.inner.store.read(attempts::loose).await?;
         found.retain(|view| project.is_none_or(|project| project == view.attempt.project));
+        self.lay_stalled(found.iter_mut()).await;
         Ok(found)
     }
 

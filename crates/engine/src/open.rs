@@ -123,6 +123,7 @@ impl Engine {
                 listing: Default::default(),
                 aside: Default::default(),
                 line: Default::default(),
+                limited: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),
                 crowds: Default::default(),
@@ -154,6 +155,8 @@ impl Engine {
         engine.keep_polling();
         engine.keep_starting();
         engine.keep_pool();
+        engine.keep_resuming();
+        engine.keep_watching();
         Ok(engine)
     }
 }

@@ -14,7 +14,7 @@ use crate::background::{blocking, detached};
 use crate::store::removed::{self, Removed};
 use crate::store::{
     Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, ports, projects,
-    queue, runs, settings, snapshots, starts, tasks,
+    queue, rules, runs, settings, snapshots, starts, tasks,
 };
 use crate::{Engine, Error, Result, held};
 
@@ -234,6 +234,7 @@ fn remove_project(
     }
     removed::keep(tx.conn(), &Removed::plain("project", id), tx.now())?;
     settings::delete(tx.conn(), &id.to_string())?;
+    rules::delete(tx.conn(), id)?;
     projects::delete(tx.conn(), id)?;
     tx.changed(Noun::Project, id, Op::Remove, Some(id), None);
     Ok(())

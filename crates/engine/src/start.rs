@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use forge_model::{AttemptId, ImageId, ProfileId, Project, ProjectId, Run, RunId, RunKind, TaskId, slug};
+use forge_model::{
+    AttemptId, ImageId, Manner, ProfileId, Project, ProjectId, Run, RunId, RunKind, TaskId, slug,
+};
 use forge_process::Spawned;
 
 use crate::background::{blocking, detached};
@@ -33,6 +35,7 @@ pub struct StartTask {
     /// None means the project's default, or the branch that is checked out.
     pub base_branch: Option<String>,
     pub use_worktree: bool,
+    pub manner: Manner,
 }
 
 /// A further attempt at a task.
@@ -42,6 +45,7 @@ pub struct NewAttempt {
     pub profile: ProfileId,
     pub base_branch: Option<String>,
     pub use_worktree: bool,
+    pub manner: Manner,
 }
 
 /// What a start made: all of it exists when the verb returns.
@@ -89,8 +93,11 @@ pub(crate) struct Wanted {
     title: String,
     pub(crate) prompt: String,
     pub(crate) profile: ProfileId,
-    base_branch: Option<String>,
+    pub(crate) base_branch: Option<String>,
     pub(crate) images: Vec<ImageId>,
+    pub(crate) manner: Manner,
+    /// The conversation that it branches off.
+    pub(crate) session: Option<String>,
 }
 
 impl Engine {
@@ -117,7 +124,10 @@ impl Engine {
                 profile: start.profile,
                 base_branch: start.base_branch,
                 images: task.images,
+                manner: start.manner,
+                session: None,
             };
+            let wanted = engine.branching_off(wanted).await?;
             let (attempt, run) = engine.start(wanted, start.use_worktree, key).await?;
             engine.started(attempt, run).await
         })
@@ -142,7 +152,10 @@ impl Engine {
                 profile: new.profile,
                 base_branch: new.base_branch,
                 images: Vec::new(),
+                manner: new.manner,
+                session: None,
             };
+            let wanted = engine.branching_off(wanted).await?;
             let (attempt, run) = engine.start(wanted, new.use_worktree, key).await?;
             engine.started(attempt, run).await
         })
@@ -174,6 +187,8 @@ impl Engine {
                 profile: new.profile,
                 base_branch,
                 images: Vec::new(),
+                manner: Manner::default(),
+                session: None,
             };
             let (attempt, run) = engine.start(wanted, true, key).await?;
             engine.started_loose(attempt, run).await
@@ -246,7 +261,9 @@ impl Engine {
             worktree: self.inner.paths.worktree(&name),
             profile: wanted.profile.clone(),
             prompt: wanted.prompt.clone(),
-            session: None,
+            session: wanted.session.clone(),
+            forked: wanted.session.is_some(),
+            memo: None,
             what: What::Attempt {
                 task: wanted.task,
                 new_task: wanted.new_task.clone(),
@@ -259,6 +276,7 @@ impl Engine {
             then: None,
             note: None,
             images: wanted.images.clone(),
+            manner: wanted.manner,
             key,
             at: crate::store::now(),
         }

@@ -1,6 +1,6 @@
 //! What people look at: things of the store together with what follows from them.
 
-use forge_model::{Attempt, RunState, Task};
+use forge_model::{Attempt, AttemptState, RunState, Task, Time};
 
 /// A task and what its attempts say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,27 @@ pub struct AttemptView {
     pub is_conflicted: bool,
     /// Open findings: what changed outside its worktree during its runs.
     pub findings: i64,
+    /// Its agent's provider does not serve it for a while.
+    pub limited: Option<Limited>,
+    /// Why it seems to be stuck, in a sentence; derived from what its process shows, and never stored.
+    pub stalled: Option<String>,
+}
+
+impl AttemptView {
+    /// Returns the state that people are shown: an attempt whose last turn a limit ended is limited.
+    pub fn state(&self) -> AttemptState {
+        match self.attempt.state {
+            AttemptState::Failed if self.limited.is_some() => AttemptState::Limited,
+            state => state,
+        }
+    }
+}
+
+/// A limit of an agent's provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limited {
+    /// When it is over, where the agent told.
+    pub until: Option<Time>,
 }
 
 /// An attempt among the tasks it is related to.

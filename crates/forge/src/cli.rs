@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    answer, diff, disk, findings, follow_up, gc, list, logs, recover, restore, run, serve, snapshots, status,
-    stop, trust, wait,
+    agents, answer, asks, diff, disk, findings, follow_up, gc, list, logs, queue, recover, restore, rules,
+    run, serve, snapshots, status, stop, trust, usage, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -56,10 +56,15 @@ enum Command {
     List(list::Args),
     Stop(stop::Args),
     FollowUp(follow_up::Args),
+    Queue(queue::Args),
+    Asks(asks::Args),
     Answer(answer::Args),
+    Rules(rules::Args),
+    Usage(usage::Args),
     Wait(wait::Args),
     Findings(findings::Args),
     Status(status::Args),
+    Agents(agents::Args),
     Disk(disk::Args),
     Gc(gc::Args),
     Snapshots(snapshots::Args),
@@ -81,10 +86,15 @@ impl Cli {
             Command::List(args) => list::run(globals, output, args),
             Command::Stop(args) => stop::run(globals, output, args),
             Command::FollowUp(args) => follow_up::run(globals, output, args),
+            Command::Queue(args) => queue::run(globals, output, args),
+            Command::Asks(args) => asks::run(globals, output, args),
             Command::Answer(args) => answer::run(globals, output, args),
+            Command::Rules(args) => rules::run(globals, output, args),
+            Command::Usage(args) => usage::run(globals, output, args),
             Command::Wait(args) => wait::run(globals, output, args),
             Command::Findings(args) => findings::run(globals, output, args),
             Command::Status(args) => status::run(globals, output, args),
+            Command::Agents(args) => agents::run(globals, output, args),
             Command::Disk(args) => disk::run(globals, output, args),
             Command::Gc(args) => gc::run(globals, output, args),
             Command::Snapshots(args) => snapshots::run(globals, output, args),

@@ -115,9 +115,14 @@ impl Client {
         self.call("POST", path, body, None)
     }
 
-    /// Changes something to what is said, which is fine to say twice.
+    /// Puts something in the place of what is there.
     pub(crate) fn put(&self, path: &str, body: &Value) -> std::result::Result<Value, Trouble> {
         self.call("PUT", path, Some(body), None)
+    }
+
+    /// Takes something away.
+    pub(crate) fn delete(&self, path: &str) -> std::result::Result<Value, Trouble> {
+        self.call("DELETE", path, None, None)
     }
 
     /// Starts something exactly once: the call carries a key, so it is repeated when the server restarts

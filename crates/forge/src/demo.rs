@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use forge_engine::{Engine, NewProject, NewTask, StartTask};
-use forge_model::{ProfileId, Project};
+use forge_model::{Manner, ProfileId, Project};
 use tracing::{info, warn};
 
 /// Makes the demo. Failing to is a pity, not a reason to stop serving.
@@ -41,7 +41,8 @@ async fn make(engine: &Engine) -> anyhow::Result<usize> {
             images: Vec::new(),
         };
         let profile = ProfileId { agent: "SCRIPTED".to_string(), variant: None };
-        let start = StartTask { task, profile, base_branch: None, use_worktree: true };
+        let start =
+            StartTask { task, profile, base_branch: None, use_worktree: true, manner: Manner::default() };
         engine.create_and_start(start, None).await.with_context(|| format!("could not start {title:?}"))?;
         started += 1;
     }

@@ -159,6 +159,7 @@ impl Follower<'_> {
             "finished" => Some(Exit::Ok),
             "failed" => Some(Exit::AttemptFailed),
             "stopped" => Some(Exit::AttemptStopped),
+            _ if attempt.is_ended_by_limit() => Some(Exit::AttemptFailed),
             _ => None,
         }
     }

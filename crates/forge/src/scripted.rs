@@ -28,6 +28,9 @@ use script::Verb;
 /// How much of a command's output is told. The rest is read and dropped.
 const MOST_OUTPUT: u64 = 1024 * 1024;
 
+/// What the name of a session begins with that cannot be gone on with.
+const FORGOTTEN: &str = "forgotten-";
+
 /// Plays turns until standard input ends, or does the one thing `--detach` asks for.
 pub(crate) fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     let played = match read_args(args) {
@@ -40,6 +43,7 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     match played {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Exit(code)) => ExitCode::from(code),
+        Err(Stop::Turn) => ExitCode::SUCCESS,
         Err(Stop::Broken(error)) => {
             eprintln!("forge scripted: {error:#}");
             ExitCode::FAILURE
@@ -56,6 +60,8 @@ enum Mode {
 enum Stop {
     /// The script says so, or is wrong.
     Exit(u8),
+    /// The turn is over, and what is left of its script is not played.
+    Turn,
     Broken(anyhow::Error),
 }
 
@@ -70,7 +76,10 @@ fn read_args(mut args: impl Iterator<Item = OsString>) -> anyhow::Result<Mode> {
     match first.to_str() {
         Some("--session") => {
             let session = args.next().and_then(|id| id.into_string().ok());
-            Ok(Mode::Play { session: Some(session.context("--session needs an id")?) })
+            let session = session.context("--session needs an id")?;
+            // A session that was branched off has a name of its own.
+            let forks = args.next().is_some_and(|arg| arg == "--fork");
+            Ok(Mode::Play { session: Some(session).filter(|session| !forks || is_forgotten(session)) })
         }
         Some("--detach") => Ok(Mode::Detach(args.skip_while(|arg| arg == "--").collect())),
         _ => bail!("unknown argument {}", first.display()),
@@ -89,6 +98,10 @@ struct Player {
 impl Player {
     fn start(session: Option<String>) -> anyhow::Result<Self> {
         let mut output = Output::open()?;
+        if session.as_deref().is_some_and(is_forgotten) {
+            output.event(&Event::Unknown).context("could not write to standard output")?;
+            bail!("the script that was played in this session said to forget it");
+        }
         let id = session.unwrap_or_else(made_up_session);
         output.event(&Event::Session { id }).context("could not write to standard output")?;
         Ok(Self { output, inputs: read_inputs(), waiting: VecDeque::new(), asks: 0, runs: 0 })
@@ -96,14 +109,22 @@ impl Player {
 
     fn play_all(&mut self) -> Result<(), Stop> {
         while let Some(script) = self.next_turn() {
-            for line in script.lines() {
-                match Verb::read(line) {
-                    Ok(None) => {}
-                    Ok(Some(verb)) => self.play(verb)?,
-                    Err(mistake) => return self.refuse(&mistake),
-                }
+            match self.play_turn(&script) {
+                Ok(()) => self.output.event(&Event::Done)?,
+                Err(Stop::Turn) => {}
+                Err(stop) => return Err(stop),
             }
-            self.output.event(&Event::Done)?;
+        }
+        Ok(())
+    }
+
+    fn play_turn(&mut self, script: &str) -> Result<(), Stop> {
+        for line in script.lines() {
+            match Verb::read(line) {
+                Ok(None) => {}
+                Ok(Some(verb)) => self.play(verb)?,
+                Err(mistake) => return self.refuse(&mistake),
+            }
         }
         Ok(())
     }
@@ -145,7 +166,22 @@ impl Player {
                 }
             }
             Verb::Sleep(time) => thread::sleep(time),
-            Verb::Ask(text) => self.ask(text)?,
+            Verb::Ask(text) => self.ask(|id| Event::Ask { id, text })?,
+            Verb::Permit { tool, input } => self.ask(|id| Event::Permit { id, tool, input })?,
+            Verb::Plan(text) => self.ask(|id| Event::Plan { id, text })?,
+            Verb::Use([input, output, cached, cost_micros]) => {
+                self.output.event(&Event::Used { input, output, cached, cost_micros })?;
+            }
+            Verb::Forget => {
+                let id = format!("{FORGOTTEN}{}", made_up_session());
+                self.output.event(&Event::Session { id })?;
+            }
+            Verb::Limit(time) => {
+                let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + time;
+                let until_ms = i64::try_from(until.as_millis()).ok();
+                self.output.event(&Event::Limited { until_ms })?;
+                return Err(Stop::Turn);
+            }
             Verb::Spawn(command) => spawn(&command).map_err(Stop::Broken)?,
             Verb::IgnoreSignals => {
                 // A handler that only sets a flag takes the place of the default, which is to die.
@@ -183,10 +219,10 @@ impl Player {
         Ok(())
     }
 
-    fn ask(&mut self, text: String) -> Result<(), Stop> {
+    fn ask(&mut self, asked: impl FnOnce(String) -> Event) -> Result<(), Stop> {
         self.asks += 1;
         let id = format!("ask-{}", self.asks);
-        self.output.event(&Event::Ask { id: id.clone(), text })?;
+        self.output.event(&asked(id.clone()))?;
         loop {
             match self.inputs.recv() {
                 Ok(Input::Turn(script)) => self.waiting.push_back(script),
@@ -280,6 +316,11 @@ fn own_binary() -> anyhow::Result<PathBuf> {
     } else {
         std::env::current_exe().context("could not find the forge binary")
     }
+}
+
+/// Says whether a session is one that a script had forgotten.
+fn is_forgotten(session: &str) -> bool {
+    session.starts_with(FORGOTTEN)
 }
 
 fn made_up_session() -> String {

@@ -24,6 +24,17 @@ pub(crate) struct Attempt {
     /// Its place among those that a limit holds back.
     #[serde(default)]
     pub(crate) queue_place: Option<i64>,
+    /// When the limit of its agent's provider is over.
+    #[serde(default)]
+    pub(crate) limited_until: Option<String>,
+    #[serde(default)]
+    pub(crate) resume_when_limited: Option<bool>,
+    /// How its newest process stands.
+    #[serde(default)]
+    pub(crate) status: Option<String>,
+    /// Why it seems to be stuck.
+    #[serde(default)]
+    pub(crate) stalled: Option<String>,
     #[serde(default)]
     pub(crate) open_asks: i64,
     #[serde(default)]
@@ -92,12 +103,19 @@ pub(crate) struct LogChunk {
 impl Attempt {
     /// Says whether nothing more happens to the attempt by itself.
     pub(crate) fn is_at_rest(&self) -> bool {
-        matches!(self.state.as_str(), "finished" | "failed" | "stopped")
+        matches!(self.state.as_str(), "finished" | "failed" | "stopped") || self.is_ended_by_limit()
+    }
+
+    /// Says whether a limit has ended its last turn, and it is not known to go on by itself.
+    pub(crate) fn is_ended_by_limit(&self) -> bool {
+        let goes_on = self.resume_when_limited == Some(true) && self.limited_until.is_some();
+        self.state == "limited" && self.status.as_deref() != Some("running") && !goes_on
     }
 
     /// Says whether a process of the attempt is alive.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.state.as_str(), "running" | "waiting" | "limited")
+        matches!(self.state.as_str(), "running" | "waiting")
+            || self.state == "limited" && self.status.as_deref() == Some("running")
     }
 
     /// Returns the title of the task, or the branch where there is no task.

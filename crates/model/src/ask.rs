@@ -25,6 +25,8 @@ pub struct Ask {
     pub state: AskState,
     pub answer: Option<Answer>,
     pub created_at: Time,
+    /// Who answered: a person and by which way, or a rule.
+    pub answered_by: Option<String>,
     pub answered_at: Option<Time>,
 }
 

@@ -31,9 +31,22 @@ pub struct Attempt {
     pub session: Option<String>,
     /// What the agent was first told.
     pub prompt: String,
+    pub manner: Manner,
     pub usage: Usage,
     pub created_at: Time,
     pub updated_at: Time,
+}
+
+/// How an attempt is to go about its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manner {
+    /// Nobody is there to answer: permissions are given, plans approved, questions turned down.
+    pub unattended: bool,
+    /// It goes on by itself when a limit of its agent's provider is over; none means as the settings say.
+    pub resume_when_limited: Option<bool>,
+    /// The attempt whose conversation its own branched off.
+    pub forked_from: Option<AttemptId>,
 }
 
 /// What an attempt has used so far, where the agent tells.

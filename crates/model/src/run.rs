@@ -17,6 +17,10 @@ pub struct Run {
     pub prompt: String,
     /// The agent's conversation that this run resumed.
     pub resumed_session: Option<String>,
+    /// That conversation was branched off, and stays as it was.
+    pub forked: bool,
+    /// What the agent was told of an earlier conversation before its prompt, because it could not go on with it.
+    pub memo: Option<String>,
     pub before_head: Option<String>,
     pub after_head: Option<String>,
     pub exit_code: Option<i64>,

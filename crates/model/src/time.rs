@@ -19,6 +19,11 @@ impl Time {
         self.0
     }
 
+    /// Returns the day in UTC, as `2026-01-31`.
+    pub fn day(self) -> String {
+        self.to_string().chars().take(10).collect()
+    }
+
     /// Returns the moment `millis` later, stopping at the end of time instead of wrapping.
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))

@@ -12,11 +12,7 @@ use crate::error::Problem;
 use crate::state::App;
 
 /// What is not served yet. A WebSocket is a GET.
-const UNSERVED: &[&str] = &[
-    "GET /api/task-attempts/{attempt_id}/entries",
-    "POST /api/task-attempts/{attempt_id}/run-agent-setup",
-    "GET /api/execution-processes/{run_id}/normalized-logs/ws",
-];
+const UNSERVED: &[&str] = &[];
 
 /// The methods and paths that are not served yet.
 pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {

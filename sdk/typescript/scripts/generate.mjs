@@ -129,9 +129,14 @@ function spec(operation) {
     path: operation.path,
     gives: gives(operation),
     ...(repeatable(operation) ? { repeatable: true } : {}),
-    ...(gives(operation) === 'socket' && operation.parameters?.some((one) => one.name === 'from') ? { resumes: true } : {}),
+    ...(gives(operation) === 'socket' && takes(operation, 'last') ? { retells: true }
+      : gives(operation) === 'socket' && takes(operation, 'from') ? { resumes: true } : {}),
     ...(part ? { part: Object.keys(partSchema(part.schema).properties)[0] } : {}),
   };
+}
+
+function takes(operation, name) {
+  return operation.parameters?.some((one) => one.name === name) === true;
 }
 
 function partSchema(schema) {

@@ -40,6 +40,7 @@ export const operations = {
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
   followExecutionProcesses: {"method":"GET","path":"/api/execution-processes/stream/ws","gives":"socket"},
   followExecutionRunLogs: {"method":"GET","path":"/api/execution-runs/{execution_run_id}/logs/ws","gives":"socket"},
+  followNormalizedLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/normalized-logs/ws","gives":"socket","retells":true},
   followRawLogs: {"method":"GET","path":"/api/execution-processes/{run_id}/raw-logs/ws","gives":"socket","resumes":true},
   followTasks: {"method":"GET","path":"/api/tasks/stream/ws","gives":"socket"},
   followTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/stream/ws","gives":"socket"},
@@ -75,7 +76,9 @@ export const operations = {
   getTaskImages: {"method":"GET","path":"/api/images/task/{task_id}","gives":"data"},
   getTaskOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
+  getUsage: {"method":"GET","path":"/api/usage","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
+  listApprovals: {"method":"GET","path":"/api/approvals","gives":"data"},
   listDirectory: {"method":"GET","path":"/api/filesystem/directory","gives":"data"},
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
   listExecutionRunProcesses: {"method":"GET","path":"/api/execution-runs/{execution_run_id}/processes","gives":"data"},
@@ -91,8 +94,10 @@ export const operations = {
   listReleases: {"method":"GET","path":"/api/forge/releases","gives":"data"},
   listRemoved: {"method":"GET","path":"/api/removed","gives":"data"},
   listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
+  listRules: {"method":"GET","path":"/api/projects/{project_id}/rules","gives":"data"},
   listSnapshots: {"method":"GET","path":"/api/task-attempts/{attempt_id}/snapshots","gives":"data"},
   listTags: {"method":"GET","path":"/api/tags","gives":"data"},
+  listTaskAttemptEntries: {"method":"GET","path":"/api/task-attempts/{attempt_id}/entries","gives":"data"},
   listTaskAttempts: {"method":"GET","path":"/api/task-attempts","gives":"data"},
   listTaskTemplates: {"method":"GET","path":"/api/templates","gives":"data"},
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
@@ -118,6 +123,7 @@ export const operations = {
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
+  setRules: {"method":"PUT","path":"/api/projects/{project_id}/rules","gives":"data"},
   startDevServer: {"method":"POST","path":"/api/task-attempts/{attempt_id}/start-dev-server","gives":"data"},
   startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
@@ -321,6 +327,11 @@ export abstract class Operations {
     return this.followSocket(operations.followExecutionRunLogs, { path: { execution_run_id: executionRunId }, options });
   }
 
+  /** Follows what an agent said and did: all entries of a run, or those from an index on, or its last ones; then what is added and what changes. */
+  followNormalizedLogs(runId: string, query?: { from?: number; last?: number; follow?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.EntriesMessage> {
+    return this.followSocket(operations.followNormalizedLogs, { path: { run_id: runId }, query, options });
+  }
+
   /** Follows a run's output as it was written, from a position until it ends. */
   followRawLogs(runId: string, query?: { from?: number; follow?: boolean }, options?: FollowOptions): AsyncIterableIterator<T.RawLogMessage> {
     return this.followSocket(operations.followRawLogs, { path: { run_id: runId }, query, options });
@@ -496,9 +507,19 @@ export abstract class Operations {
     return this.call(operations.getTaskTemplate, { path: { template_id: templateId }, options });
   }
 
+  /** Sums up the tokens and the money that agents used, by day or another key. */
+  getUsage(query?: { project_id?: string; task_id?: string; task_attempt_id?: string; by?: "day" | "agent" | "project" | "task" | "attempt" | "turn" }, options?: CallOptions): Promise<T.Usage[]> {
+    return this.call(operations.getUsage, { query, options });
+  }
+
   /** Says that the server is there. */
   health(options?: CallOptions): Promise<T.Health> {
     return this.call(operations.health, { options });
+  }
+
+  /** Lists what agents asked, newest first: who answered what, and when. */
+  listApprovals(query?: { task_attempt_id?: string; project_id?: string; state?: "open" | "approved" | "denied" | "cancelled" | "expired"; limit?: number }, options?: CallOptions): Promise<T.Approval[]> {
+    return this.call(operations.listApprovals, { query, options });
   }
 
   /** Lists a directory in the person's home or in a project. */
@@ -576,6 +597,11 @@ export abstract class Operations {
     return this.call(operations.listRoutes, { options });
   }
 
+  /** Lists the rules about what a project's agents ask; the first that fits counts. */
+  listRules(projectId: string, options?: CallOptions): Promise<T.Rule[]> {
+    return this.call(operations.listRules, { path: { project_id: projectId }, options });
+  }
+
   /** Lists the snapshots of an attempt's files, newest first. */
   listSnapshots(attemptId: string, options?: CallOptions): Promise<T.AttemptSnapshot[]> {
     return this.call(operations.listSnapshots, { path: { attempt_id: attemptId }, options });
@@ -584,6 +610,11 @@ export abstract class Operations {
   /** Lists tags by name; a search keeps those whose name contains it. */
   listTags(query?: { search?: string }, options?: CallOptions): Promise<T.Tag[]> {
     return this.call(operations.listTags, { query, options });
+  }
+
+  /** Returns the last entries of an attempt, or the last before a place: across all of its agent's runs, newest last. */
+  listTaskAttemptEntries(attemptId: string, query?: { before?: string; limit?: number }, options?: CallOptions): Promise<T.TaskAttemptEntries> {
+    return this.call(operations.listTaskAttemptEntries, { path: { attempt_id: attemptId }, query, options });
   }
 
   /** Lists attempts, newest first: those of a task, or all. */
@@ -709,6 +740,11 @@ export abstract class Operations {
   /** Finds files by a part of their name: ten at most, the best first. */
   searchProjectFiles(projectId: string, query: { q: string; mode?: "taskform" | "settings" }, options?: CallOptions): Promise<T.SearchResult[]> {
     return this.call(operations.searchProjectFiles, { path: { project_id: projectId }, query, options });
+  }
+
+  /** Puts these in the place of all rules of a project. */
+  setRules(projectId: string, body: T.SetRules, options?: CallOptions): Promise<T.Rule[]> {
+    return this.call(operations.setRules, { path: { project_id: projectId }, body, options });
   }
 
   /** Starts an attempt's dev server anew on ports of its own; those of other attempts stay. */

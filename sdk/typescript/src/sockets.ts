@@ -110,6 +110,8 @@ class Place {
     }
     const isLog = this.#operation.resumes === true && Array.isArray(message['JsonPatch']);
     if (isLog) return this.#renumbered(message);
+    const isRetold = this.#operation.retells === true && Array.isArray(message['JsonPatch']);
+    if (isRetold) return this.#known(message);
     return PIPES.some((pipe) => typeof message[pipe] === 'string') ? this.#unheard(message) : message;
   }
 
@@ -133,6 +135,17 @@ class Place {
       const at = this.#before + Number(operation.path.split('/').pop());
       this.#entries = Math.max(this.#entries, at + 1);
       return { ...operation, path: `/entries/${at}` };
+    });
+    return { ...message, JsonPatch: patch };
+  }
+
+  /** A new connection adds what an earlier one has added; the reader has it, so that it is replaced. */
+  #known(message: Message): Message {
+    const patch = (message['JsonPatch'] as { op: string; path: string }[]).map((operation) => {
+      const at = Number(operation.path.split('/').pop());
+      const op = operation.op === 'add' && at < this.#entries ? 'replace' : operation.op;
+      this.#entries = Math.max(this.#entries, at + 1);
+      return { ...operation, op };
     });
     return { ...message, JsonPatch: patch };
   }

@@ -11,6 +11,8 @@ export interface OperationSpec {
   readonly repeatable?: boolean;
   /** The stream goes on after a position that it tells, by the parameter `from`. */
   readonly resumes?: boolean;
+  /** The stream is a list that every connection tells from its beginning. */
+  readonly retells?: boolean;
   /** The part of the form that a file is sent in. */
   readonly part?: string;
 }

@@ -44,11 +44,22 @@ export type ActionType = {
 };
 
 export type Approval = {
+  /** The words that were given, or the reason of a refusal. */
+  answer: string | null;
+  answered_at: string | null;
+  /** Who answered: a person and by which way, or a rule. */
+  answered_by: string | null;
+  /** The answers to several questions, by question. */
+  answers: Record<string, string>;
   approval_id: string;
   execution_process_id: string;
+  /** The answer holds for the like of it in the agent's session. */
+  for_session: boolean;
   input: unknown;
   kind: AskKind;
   requested_at: string;
+  /** Where it stands, more exactly than the status: cancelled and expired are two things. */
+  state: AskState;
   status: ApprovalStatus;
   task_attempt_id: string;
   text: string;
@@ -57,9 +68,11 @@ export type Approval = {
 };
 
 export type ApprovalResponse = {
+  answers?: Record<string, string> | null;
   approved?: boolean | null;
   execution_process_id?: string | null;
   reason?: string | null;
+  scope?: "once" | "session" | null;
   status?: unknown | null;
   text?: string | null;
 };
@@ -78,6 +91,9 @@ export type ApprovalStatus = {
 
 /** What kind of thing is asked. */
 export type AskKind = "permission" | "question" | "plan";
+
+/** Where an ask stands. Denied by a person, cancelled by a stop or the agent, and expired because its process ended first are three different things. */
+export type AskState = "open" | "approved" | "denied" | "cancelled" | "expired";
 
 export type AttachExistingPrRequest = {
   pr_number?: number | null;
@@ -194,6 +210,11 @@ export type ComparedWhat = "files" | "branch" | "landing";
 
 /** The person's settings; keys that this Forge does not know are kept. */
 export type Config = {
+  agents: {
+    resume_when_limited: boolean;
+    stalled_after_seconds: number;
+    stalled_in_tool_after_seconds: number;
+  };
   analytics_enabled: boolean | null;
   config_version?: "v7";
   contact_email_opt_in: boolean | null;
@@ -277,6 +298,8 @@ export type ContainerInfo = {
 export type CreateAndStartTaskRequest = {
   base_branch?: string | null;
   executor_profile_id: ExecutorProfileId;
+  fork_from?: string | null;
+  resume_when_limited?: boolean | null;
   task: {
     description?: string | null;
     image_ids?: Array<string> | null;
@@ -284,6 +307,7 @@ export type CreateAndStartTaskRequest = {
     project_id?: string | null;
     title: string;
   };
+  unattended?: boolean | null;
   use_worktree?: boolean | null;
 };
 
@@ -350,7 +374,10 @@ export type CreateTask = {
 export type CreateTaskAttemptBody = {
   base_branch?: string | null;
   executor_profile_id: ExecutorProfileId;
+  fork_from?: string | null;
+  resume_when_limited?: boolean | null;
   task_id: string;
+  unattended?: boolean | null;
   use_worktree?: boolean | null;
 };
 
@@ -500,6 +527,11 @@ export type DraftValue = {
   follow_up: Draft;
   retry: Draft | null;
 } | Draft | null;
+
+/** What a message of this stream is. */
+export type EntriesMessage = {
+  JsonPatch: Array<PatchOpNormalizedLogEntry>;
+} | LogEnd;
 
 export type Environment = {
   bitness: string;
@@ -721,6 +753,12 @@ export type ImageResponse = {
   updated_at: string;
 };
 
+/** An entry of a run, by its index. */
+export type IndexedEntry = {
+  entry: NormalizedEntry;
+  index: number;
+};
+
 export type Left = {
   path: string;
   task_attempt_id: string | null;
@@ -754,7 +792,7 @@ export type LiveMessage = {
 };
 
 /** What a topic tells. */
-export type LiveValue = Patch | Array<RawLogPiece> | Array<PatchOpDiffValue>;
+export type LiveValue = Patch | Array<RawLogPiece> | Array<IndexedEntry> | Array<PatchOpDiffValue>;
 
 /** How a log says that nothing more comes. */
 export type LogEnd = {
@@ -856,6 +894,12 @@ export type NormalizedEntryType = {
   type: "loading";
 };
 
+/** An entry in a list of a run's entries. */
+export type NormalizedLogEntry = {
+  content: NormalizedEntry;
+  type: string;
+};
+
 /** What a notice tells. */
 export type NoticeKind = "finished" | "failed" | "asked";
 
@@ -954,6 +998,12 @@ export type PatchOpMapValueOfTaskWithAttemptStatus = {
   op: string;
   path: string;
   value?: MapValueOfTaskWithAttemptStatus | null;
+};
+
+export type PatchOpNormalizedLogEntry = {
+  op: string;
+  path: string;
+  value?: NormalizedLogEntry | null;
 };
 
 export type PatchOpRawLogPiece = {
@@ -1144,6 +1194,8 @@ export type Responded = {
   data: ApprovalStatus;
   error_data: unknown;
   message: string | null;
+  /** Where it stands, more exactly than the status: cancelled and expired are two things. */
+  state: AskState;
   success: boolean;
 } & ({
   status: "pending";
@@ -1176,6 +1228,22 @@ export type RouteTable = {
   version: string;
 };
 
+/** A rule of a project: what its agents may do without asking, or not at all. */
+export type Rule = {
+  about: RuleAbout;
+  effect: RuleEffect;
+  /** The first words of a command, or the name of a tool; null for tools that only read. */
+  pattern: string | null;
+  /** The rule in words. */
+  text: string;
+};
+
+/** What a rule looks at. */
+export type RuleAbout = "read_only" | "command" | "tool";
+
+/** What becomes of an ask that a rule fits. */
+export type RuleEffect = "allow" | "deny" | "ask";
+
 export type SaveDraft = {
   image_ids?: Array<string> | null;
   prompt?: string | null;
@@ -1191,6 +1259,14 @@ export type SearchResult = {
   match_type: SearchMatchType;
   /** The path from the top of the project. */
   path: string;
+};
+
+export type SetRules = {
+  rules: Array<{
+    about: "read_only" | "command" | "tool";
+    effect: "allow" | "deny" | "ask";
+    pattern?: string | null;
+  }>;
 };
 
 /** An execution run that was started, and its first process, which exists; none when a limit holds it back. */
@@ -1256,17 +1332,23 @@ export type TaskAttempt = {
   cache_creation_tokens: number | null;
   cache_read_tokens: number | null;
   container_ref: string | null;
+  /** Millionths of a US dollar that it has cost, where its agent tells. */
+  cost_micros: number | null;
   created_at: string;
   executor: string;
   executor_profile_id: ExecutorProfileId;
   /** Changes outside its worktree that were found after its runs and are open. */
   findings: number;
+  /** The attempt whose conversation its own branched off. */
+  forked_from: string | null;
   id: string;
   /** It works in the person's own checkout, where Forge changes nothing. */
   in_place: boolean;
   input_tokens: number | null;
   is_conflicted: boolean;
   is_merged: boolean;
+  /** When the limit of its agent's provider is over; null when nobody said, or there is none. */
+  limited_until: string | null;
   open_asks: number;
   output_tokens: number | null;
   project_id: string;
@@ -1274,12 +1356,18 @@ export type TaskAttempt = {
   queue_place: number | null;
   queued: number;
   reason: string | null;
+  /** It goes on by itself when such a limit is over; null means as the settings say. */
+  resume_when_limited: boolean | null;
   setup_completed_at: string | null;
+  /** Why it seems to be stuck, in a sentence; null while it does not. */
+  stalled: string | null;
   state: AttemptState;
   status: ExecutionProcessStatus | null;
   target_branch: string;
   task: Task | null;
   task_id: string | null;
+  /** Nobody is there to answer: what its agent asks is answered by rule. */
+  unattended: boolean;
   updated_at: string;
   worktree_deleted: boolean;
   worktree_path: string | null;
@@ -1291,6 +1379,22 @@ export type TaskAttemptDiff = {
   base_commit: string | null;
   diffs: Array<Diff>;
   of: ComparedWhat;
+};
+
+/** Some entries of an attempt, newest last. */
+export type TaskAttemptEntries = {
+  /** There are earlier ones: `?before=` this. Null when these are the first. */
+  before: string | null;
+  entries: Array<TaskAttemptEntry>;
+  has_more: boolean;
+};
+
+/** An entry of an attempt, and where it stands. */
+export type TaskAttemptEntry = {
+  entry: NormalizedEntry;
+  execution_process_id: string;
+  /** Its index in the entries of that run. */
+  index: number;
 };
 
 /** The tasks that an attempt is related to. */
@@ -1418,6 +1522,20 @@ export type UpdateTaskTemplate = {
   description?: string | null;
   template_name?: string | null;
   title?: string | null;
+};
+
+/** What agents used, summed up under one key. What an agent does not tell is null, and not 0. */
+export type Usage = {
+  cache_creation_tokens: number | null;
+  cache_read_tokens: number | null;
+  /** Millionths of a US dollar. */
+  cost_micros: number | null;
+  input_tokens: number | null;
+  /** A day in UTC, an agent, the id of a project, a task or an attempt, or a process and its turn. */
+  key: string;
+  last_at: string;
+  output_tokens: number | null;
+  turns: number;
 };
 
 export type UserSystemInfo = {

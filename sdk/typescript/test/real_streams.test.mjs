@@ -41,6 +41,29 @@ test('a log is read to its end through the death of the server, every line once'
   assert.equal(text(log), text(fresh));
 });
 
+test('entries are read to their end through the death of the server, every entry once', async (t) => {
+  const { forge, client, start } = await begin(t);
+  const { attempt_id } = await start('Count', 'lines 400 5\nrun echo hi\nsay the end');
+  const [run] = await client.listExecutionProcesses({ task_attempt_id: attempt_id });
+  const follow = async (onMessage = () => undefined) => {
+    const list = { entries: [] };
+    for await (const message of client.followNormalizedLogs(run.id)) {
+      if ('JsonPatch' in message) applyPatch(list, message.JsonPatch);
+      onMessage(list);
+    }
+    return list.entries.map(({ content }) => content);
+  };
+  let replaced = null;
+  const entries = await follow((list) => {
+    if (replaced === null && list.entries.length > 3) replaced = forge.replace();
+  });
+  await replaced;
+  assert.equal(entries.at(-1).content, 'the end');
+  // The prompt, its title said back, the lines, a command and the end.
+  assert.equal(entries.length, 404);
+  assert.deepEqual(entries, await follow());
+});
+
 test('events go on through the death of the server, none missing and none twice', async (t) => {
   const { forge, client, project } = await begin(t);
   await client.createTask({ project_id: project.id, title: 'before' });

@@ -1,11 +1,12 @@
-//! The server's peak memory while it streams a gigabyte, and how soon a client that attaches anywhere reads.
+//! The server's peak memory while it streams a gigabyte and folds it into entries, and when it only streams; and how
+//! soon a client that attaches anywhere reads.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Row, Times, milliseconds, run_of, start_task};
+use super::{Row, Times, entries, milliseconds, run_of, start_task, until_finished};
 use crate::api::Api;
 use crate::random::Random;
 use crate::raw_log::RawLog;
@@ -14,26 +15,32 @@ use crate::world::World;
 
 /// A line is about 35 bytes, so these are a gigabyte.
 const LINES: u64 = 30_000_000;
-const MOST: u64 = 30 << 20;
+const STREAMING: u64 = 30 << 20;
+const FOLDING: u64 = 60 << 20;
+/// How long the run may take to be over once its log has been read.
+const FOLDED: Duration = Duration::from_secs(600);
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
-    let server = Server::start_healthy(&world)?;
+    let mut server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let idle = peak(server.pid())?;
     let attempt = start_task(&api, &project, "a gigabyte", &format!("lines {LINES} 0"))?;
     let run = run_of(&api, &attempt)?;
     let begun = Instant::now();
-    let mut log = RawLog::open(world.port, &run, 0)?;
-    let (mut bytes, mut end) = (0, 0);
-    while let Some(piece) = log.next()? {
-        bytes += piece.stdout.len() as u64;
-        end = piece.position;
-    }
+    let (bytes, end) = read_all(world.port, &run)?;
     let took = begun.elapsed();
-    let peak = peak(server.pid())?;
+    until_finished(&api, &attempt, FOLDED)?;
+    let (folded, folding) = (begun.elapsed(), peak(server.pid())?);
+    server.kill()?;
+    let cache = entries::cache(&world.home().join("runs").join(&run))?;
+    let kept = std::fs::metadata(cache.join("records")).context("could not look at the entries")?.len();
+    let server = Server::start_healthy(&world)?;
+    let begun = Instant::now();
+    read_all(world.port, &run)?;
+    let (streamed, streaming) = (begun.elapsed(), peak(server.pid())?);
     let mut random = Random::new(1);
     let mut firsts = Vec::new();
     for _ in 0..10 {
@@ -45,14 +52,28 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     }
     let firsts = Times::sorted(firsts);
     let worst = firsts.percentile(100);
-    let speed = bytes as f64 / 1e6 / took.as_secs_f64();
+    let speed = |took: Duration| bytes as f64 / 1e6 / took.as_secs_f64();
     Ok(vec![
         Row {
-            what: "peak memory, 1 GB log, one reader from the start",
-            measured: format!("{} MB ({:.2} GB at {speed:.0} MB/s)", peak >> 20, bytes as f64 / 1e9),
+            what: "peak memory, 1 GB log, one reader from the start, entries folding",
+            measured: format!(
+                "{} MB ({:.2} GB read at {:.0} MB/s, folded at {:.0} MB/s into {:.1} GB)",
+                folding >> 20,
+                bytes as f64 / 1e9,
+                speed(took),
+                speed(folded),
+                kept as f64 / 1e9
+            ),
             floor: format!("{} MB idle", idle >> 20),
-            limit: format!("{} MB", MOST >> 20),
-            ok: peak <= MOST,
+            limit: format!("{} MB", FOLDING >> 20),
+            ok: folding <= FOLDING,
+        },
+        Row {
+            what: "peak memory, the same log streamed after a restart",
+            measured: format!("{} MB ({:.0} MB/s)", streaming >> 20, speed(streamed)),
+            floor: format!("{} MB idle", idle >> 20),
+            limit: format!("{} MB", STREAMING >> 20),
+            ok: streaming <= STREAMING,
         },
         Row {
             what: "first output at any offset of 1 GB, p50 / worst of 10",
@@ -62,6 +83,17 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             ok: worst <= AT_ONCE,
         },
     ])
+}
+
+/// Reads a log to its end; returns how much output it has, and where it ends.
+fn read_all(port: u16, run: &str) -> anyhow::Result<(u64, u64)> {
+    let mut log = RawLog::open(port, run, 0)?;
+    let (mut bytes, mut end) = (0, 0);
+    while let Some(piece) = log.next()? {
+        bytes += piece.stdout.len() as u64;
+        end = piece.position;
+    }
+    Ok((bytes, end))
 }
 
 /// Returns the most memory a process has had, in bytes.

@@ -3,6 +3,7 @@
 mod boot;
 mod crowd;
 mod diffs;
+mod entries;
 mod history;
 mod landing;
 mod latency;
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists, diffs or landing
+    /// lists, diffs, landing or entries
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -55,7 +56,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 13] = [
+const MEASURES: [(&str, Measure); 14] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -69,6 +70,7 @@ const MEASURES: [(&str, Measure); 13] = [
     ("lists", lists::measure),
     ("diffs", diffs::measure),
     ("landing", landing::measure),
+    ("entries", entries::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.

@@ -4,12 +4,13 @@ use forge_model::{Answer, Ask, AskId, AskState, AttemptId, RunId, Time};
 
 use super::conn::{Conn, Error, Row, args};
 use super::statements;
+use crate::AskFilter;
 
 macro_rules! columns {
     ($tail:literal) => {
         concat!(
-            "select id, run_id, attempt_id, key, kind, tool, text, input, state, answer, created_at, answered_at
-             from asks ",
+            "select id, run_id, attempt_id, key, kind, tool, text, input, state, answer, created_at, answered_at,
+                answered_by from asks ",
             $tail
         )
     };
@@ -18,6 +19,9 @@ macro_rules! columns {
 statements! {
     OPEN = columns!("where state = 'open' order by created_at, id");
     ONE = columns!("where id = $1");
+    LIST = columns!("where ($1 is null or attempt_id = $1)
+        and ($2 is null or attempt_id in (select a.id from attempts a where a.project_id = $2))
+        and ($3 is null or state = $3) order by created_at desc, id limit $4");
     OF_KEY = columns!("where run_id = $1 and key = $2");
     // The log is folded again after a restart: an ask that is known already is left as it is.
     INSERT = "insert into asks (id, run_id, attempt_id, key, kind, tool, text, input, state, created_at)
@@ -36,6 +40,12 @@ statements! {
 /// Returns the asks that wait, oldest first.
 pub(crate) fn open(conn: &Conn) -> Result<Vec<Ask>, Error> {
     conn.query(OPEN, &[])?.iter().map(ask).collect()
+}
+
+/// Returns asks, newest first.
+pub(crate) fn list(conn: &Conn, filter: &AskFilter, limit: i64) -> Result<Vec<Ask>, Error> {
+    let rows = conn.query(LIST, args![filter.attempt, filter.project, filter.state, limit])?;
+    rows.iter().map(ask).collect()
 }
 
 /// Returns one ask.
@@ -108,5 +118,6 @@ fn ask(row: &Row) -> Result<Ask, Error> {
         answer: row.maybe_text(9)?.map(|body| serde_json::from_str(&body).map_err(json)).transpose()?,
         created_at: Time::from_millis(row.int(10)?),
         answered_at: row.maybe_int(11)?.map(Time::from_millis),
+        answered_by: row.maybe_text(12)?,
     })
 }

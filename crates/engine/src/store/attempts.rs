@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use forge_model::{Attempt, AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time, Usage};
+use forge_model::{Attempt, AttemptId, AttemptState, Manner, ProfileId, ProjectId, TaskId, Time, Usage};
 
 use super::conn::{Conn, Error, Row, args};
 use super::{statements, tasks};
-use crate::AttemptView;
+use crate::{AttemptView, Limited};
 
 macro_rules! view {
     ($tail:literal) => {
@@ -27,7 +27,10 @@ macro_rules! view {
                     and not exists (select 1 from starts s where s.attempt_id = h.attempt_id)
                     and not exists (select 1 from starts s where s.attempt_id = p.attempt_id)),
                 exists (select 1 from acts o where o.attempt_id = a.id and o.kind = 'rebase.open'),
-                (select count(*) from findings f where f.attempt_id = a.id and f.state = 'seen')
+                (select count(*) from findings f where f.attempt_id = a.id and f.state = 'seen'),
+                a.unattended, a.resume_when_limited, a.forked_from,
+                (select l.created_at from limited l where l.attempt_id = a.id),
+                (select l.until from limited l where l.attempt_id = a.id)
              from attempts a ",
             $tail
         )
@@ -48,8 +51,9 @@ statements! {
     IDS_OF_PROJECT = "select id from attempts where project_id = $1";
     BIRTHS = "select id, created_at from attempts where project_id = $1 order by created_at, id";
     INSERT = "insert into attempts (id, project_id, task_id, agent, variant, state, reason, branch, target_branch,
-        base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at, in_place)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+        base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at, in_place, unattended,
+        resume_when_limited, forked_from)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
     BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
     NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1 and in_place = 0";
@@ -61,6 +65,7 @@ statements! {
             or exists (select 1 from queued_starts q where q.attempt_id = a.id)))";
     SET_SESSION = "update attempts set session = $2, updated_at = $3
         where id = $1 and (session is null or session <> $2)";
+    FORGET_SESSION = "update attempts set session = null, updated_at = $2 where id = $1";
     SET_SETUP = "update attempts set setup_completed_at = $2 where id = $1";
     SUM_USAGE = "update attempts set
         input_tokens = (select cast(sum(r.input_tokens) as bigint) from runs r where r.attempt_id = $1),
@@ -156,6 +161,9 @@ pub(crate) fn insert(conn: &Conn, a: &Attempt) -> Result<(), Error> {
             a.created_at,
             a.updated_at,
             a.in_place,
+            a.manner.unattended,
+            a.manner.resume_when_limited,
+            a.manner.forked_from,
         ],
     )?;
     Ok(())
@@ -201,6 +209,11 @@ pub(crate) fn never_made(conn: &Conn, id: AttemptId) -> Result<(), Error> {
 /// Keeps the agent's conversation id; says whether it was new.
 pub(crate) fn set_session(conn: &Conn, id: AttemptId, session: &str, now: Time) -> Result<bool, Error> {
     Ok(conn.execute(SET_SESSION, args![id, session, now])? == 1)
+}
+
+/// Forgets the conversation of an attempt, which its agent does not know any more.
+pub(crate) fn forget_session(conn: &Conn, id: AttemptId, now: Time) -> Result<(), Error> {
+    conn.execute(FORGET_SESSION, args![id, now]).map(drop)
 }
 
 /// Records when the setup script was done in an attempt's worktree; none when it is to be done again.
@@ -262,6 +275,11 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         place: Some(row.int(27)?).filter(|place| *place > 0),
         is_conflicted: row.flag(28)?,
         findings: row.int(29)?,
+        limited: match row.maybe_int(33)? {
+            Some(_) => Some(Limited { until: row.maybe_int(34)?.map(Time::from_millis) }),
+            None => None,
+        },
+        stalled: None,
     })
 }
 
@@ -282,6 +300,11 @@ fn attempt(row: &Row) -> Result<Attempt, Error> {
         setup_completed_at: row.maybe_int(22)?.map(Time::from_millis),
         session: row.maybe_text(12)?,
         prompt: row.text(13)?,
+        manner: Manner {
+            unattended: row.flag(30)?,
+            resume_when_limited: row.maybe_int(31)?.map(|flag| flag != 0),
+            forked_from: row.maybe_parse(32)?,
+        },
         usage: Usage {
             input_tokens: row.maybe_int(14)?,
             output_tokens: row.maybe_int(15)?,

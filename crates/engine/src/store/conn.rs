@@ -328,6 +328,8 @@ value_from_display!(
     forge_model::RunKind,
     forge_model::AskKind,
     forge_model::AskState,
+    forge_model::RuleAbout,
+    forge_model::RuleEffect,
     forge_model::FindingId,
     forge_model::FindingKind,
     forge_model::FindingState,

@@ -17,6 +17,7 @@ pub(crate) mod findings;
 pub(crate) mod held;
 pub(crate) mod images;
 pub(crate) mod inputs;
+pub(crate) mod limited;
 pub(crate) mod lodgings;
 pub(crate) mod merges;
 mod migrate;
@@ -26,6 +27,7 @@ pub(crate) mod projects;
 pub(crate) mod queue;
 pub(crate) mod ready;
 pub(crate) mod removed;
+pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod settings;
 pub(crate) mod snapshots;
@@ -34,6 +36,7 @@ pub(crate) mod starts;
 pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod templates;
+pub(crate) mod usages;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -176,6 +179,7 @@ mod tests {
                     findings::STATEMENTS,
                     images::STATEMENTS,
                     inputs::STATEMENTS,
+                    limited::STATEMENTS,
                     lodgings::STATEMENTS,
                     merges::STATEMENTS,
                     notices::STATEMENTS,
@@ -184,6 +188,7 @@ mod tests {
                     queue::STATEMENTS,
                     ready::STATEMENTS,
                     removed::STATEMENTS,
+                    rules::STATEMENTS,
                     runs::STATEMENTS,
                     settings::STATEMENTS,
                     snapshots::STATEMENTS,
@@ -192,6 +197,7 @@ mod tests {
                     tags::STATEMENTS,
                     tasks::STATEMENTS,
                     templates::STATEMENTS,
+                    usages::STATEMENTS,
                 ];
                 for sql in all.concat() {
                     conn.prepare(sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));

@@ -12,6 +12,10 @@ statements! {
     ADD = "insert into queue (id, attempt_id, prompt, variant, images, state, created_at)
         select $1, $2, $3, $4, $5, 'queued', case when max(created_at) >= $6 then max(created_at) + 1 else $6 end
         from queue where attempt_id = $2";
+    // Something that must come before all others; put there once, whoever tries.
+    ADD_FIRST = "insert into queue (id, attempt_id, prompt, variant, images, state, created_at)
+        select $1, $2, $3, $4, $5, 'queued', case when min(created_at) <= $6 then min(created_at) - 1 else $6 end
+        from queue where attempt_id = $2 and state = 'queued' on conflict (id) do nothing";
     NEXT = "select id, prompt, variant, images from queue where attempt_id = $1 and state = 'queued'
         order by created_at, id limit 1";
     SENDING = "update queue set state = 'sending' where id = $1 and state = 'queued'";
@@ -38,6 +42,13 @@ pub(crate) fn add(conn: &Conn, attempt: AttemptId, waiting: &Waiting, now: Time)
     let images = write_images(waiting.images.as_deref());
     let args = args![&waiting.id, attempt, &waiting.prompt, waiting.variant.clone(), images, now];
     conn.execute(ADD, args).map(drop)
+}
+
+/// Adds a follow-up before all that wait, unless it is known already.
+pub(crate) fn add_first(conn: &Conn, attempt: AttemptId, waiting: &Waiting, now: Time) -> Result<(), Error> {
+    let images = write_images(waiting.images.as_deref());
+    let args = args![&waiting.id, attempt, &waiting.prompt, waiting.variant.clone(), images, now];
+    conn.execute(ADD_FIRST, args).map(drop)
 }
 
 /// Returns the follow-up to send next.

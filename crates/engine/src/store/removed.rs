@@ -26,6 +26,7 @@ statements! {
     SETTINGS_ROW = "select * from settings where scope = $1";
     STANDING_ROWS = "select * from standing_agents where task_id = $1";
     IMAGE_ROWS = "select * from task_images where task_id = $1";
+    RULE_ROWS = "select * from rules where project_id = $1";
     TASK_ROW = "select * from tasks where id = $1";
     ATTEMPT_ROW = "select * from attempts where id = $1";
     RUN_ROWS = "select * from runs where attempt_id = $1";
@@ -38,8 +39,12 @@ statements! {
 }
 
 /// Which rows belong to something that is removed, by table.
-const OF_PROJECT: &[(&str, &str)] =
-    &[("projects", PROJECT_ROW), ("templates", TEMPLATE_ROWS), ("settings", SETTINGS_ROW)];
+const OF_PROJECT: &[(&str, &str)] = &[
+    ("projects", PROJECT_ROW),
+    ("templates", TEMPLATE_ROWS),
+    ("settings", SETTINGS_ROW),
+    ("rules", RULE_ROWS),
+];
 const OF_TASK: &[(&str, &str)] =
     &[("tasks", TASK_ROW), ("standing_agents", STANDING_ROWS), ("task_images", IMAGE_ROWS)];
 const OF_ATTEMPT: &[(&str, &str)] = &[

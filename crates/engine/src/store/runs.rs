@@ -13,7 +13,7 @@ macro_rules! columns {
                 stop_requested, (select a.task_id from attempts a where a.id = runs.attempt_id),
                 (select a.prompt from attempts a where a.id = runs.attempt_id and runs.kind = 'setup'
                     and not exists (select 1 from runs e where e.attempt_id = a.id and e.kind = 'agent'
-                        and e.started_at < runs.started_at)) from runs ",
+                        and e.started_at < runs.started_at)), forked, memo from runs ",
             $tail
         )
     };
@@ -25,8 +25,8 @@ statements! {
     LIVE = columns!("where state in ('pending', 'running') order by started_at, id");
     LIVE_OF_ATTEMPT = columns!("where attempt_id = $1 and state in ('pending', 'running') order by started_at, id");
     INSERT = "insert into runs (id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head,
-        dropped, closing, stop_requested, started_at, created_at, updated_at, reason)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10, $11)";
+        dropped, closing, stop_requested, started_at, created_at, updated_at, reason, forked, memo)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10, $11, $12, $13)";
     END = "update runs set state = $2, after_head = $3, exit_code = $4, signal = $5, reason = $6, completed_at = $7,
         updated_at = $7 where id = $1 and state = 'running'";
     // The next three change nothing that people see of a run, so they tell nobody, and leave its time as it is:
@@ -98,6 +98,8 @@ pub(crate) fn insert(conn: &Conn, r: &Run) -> Result<(), Error> {
             r.before_head.clone(),
             r.started_at,
             r.reason.clone(),
+            r.forked,
+            r.memo.clone(),
         ],
     )?;
     Ok(())
@@ -161,6 +163,8 @@ fn live_run(row: &Row) -> Result<LiveRun, Error> {
         profile,
         prompt: row.text(6)?,
         resumed_session: row.maybe_text(7)?,
+        forked: row.flag(22)?,
+        memo: row.maybe_text(23)?,
         before_head: row.maybe_text(8)?,
         after_head: row.maybe_text(9)?,
         exit_code: row.maybe_int(10)?,

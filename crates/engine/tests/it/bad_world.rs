@@ -62,6 +62,7 @@ fn a_disk_that_is_nearly_full_refuses_a_start_and_a_full_one_refuses_a_write() {
         profile: forge_model::ProfileId::new("SCRIPTED", None).unwrap(),
         base_branch: None,
         use_worktree: true,
+        manner: forge_model::Manner::default(),
     };
     let error = runtime.block_on(engine.create_and_start(start.clone(), None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);

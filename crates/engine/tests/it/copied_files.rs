@@ -123,6 +123,7 @@ fn worktrees_and_data_inside_the_repository_are_never_copied_into_themselves() {
             profile: forge_model::ProfileId::new("SCRIPTED", None).unwrap(),
             base_branch: Some("main".into()),
             use_worktree: true,
+            manner: forge_model::Manner::default(),
         };
         let attempt = runtime.block_on(engine.create_and_start(start, None)).unwrap().attempt.attempt;
         assert_eq!(fs::read_to_string(attempt.worktree.join("a.env")).unwrap(), "1\n");

@@ -135,6 +135,7 @@ fn one_works_in_a_checkout_at_a_time_and_goes_on_in_its_conversation() {
         profile: ProfileId::new("SCRIPTED", None).unwrap(),
         base_branch: None,
         use_worktree: false,
+        manner: forge_model::Manner::default(),
     };
     let third = world.run(world.engine().start_attempt(new, None)).unwrap();
     assert!(third.attempt.attempt.in_place);

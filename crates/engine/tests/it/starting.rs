@@ -186,6 +186,7 @@ fn a_task_removed_while_an_attempt_at_it_starts_leaves_nothing_behind() {
         profile: ProfileId::new("SCRIPTED", None).unwrap(),
         base_branch: None,
         use_worktree: true,
+        manner: forge_model::Manner::default(),
     };
     let engine = world.engine().clone();
     let start = world.spawn(async move { engine.start_attempt(attempt, None).await });

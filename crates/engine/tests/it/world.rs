@@ -138,6 +138,7 @@ impl World {
             profile: ProfileId::new("SCRIPTED", None).unwrap(),
             base_branch: Some("main".into()),
             use_worktree: true,
+            manner: forge_model::Manner::default(),
         }
     }
 

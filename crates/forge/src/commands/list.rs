@@ -3,7 +3,7 @@
 use crate::autostart;
 use crate::cli::Globals;
 use crate::exit::{Exit, Result};
-use crate::output::{Output, short};
+use crate::output::{Output, printable, short};
 use crate::wire::{self, Attempt};
 
 /// List all attempts, newest first
@@ -44,11 +44,17 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
 fn line(attempt: &Attempt) -> String {
     let state = match (attempt.open_asks, attempt.queue_place) {
         (0, Some(place)) if attempt.state == "queued" => format!("queued {place}"),
+        (0, _) if attempt.stalled.is_some() => "stalled".to_string(),
         (0, _) => attempt.state.clone(),
         _ => "asks".to_string(),
     };
+    let more = match (&attempt.stalled, &attempt.limited_until) {
+        (Some(stalled), _) => format!("  ({})", printable(stalled)),
+        (None, Some(until)) => format!("  (until {})", printable(until)),
+        (None, None) => String::new(),
+    };
     format!(
-        "{}  {state:<8}  {:<12}  {:<28}  {}",
+        "{}  {state:<8}  {:<12}  {:<28}  {}{more}",
         attempt.short(),
         attempt.executor,
         attempt.branch,

@@ -12,7 +12,7 @@ use crate::follow::{self, Wishes};
 use crate::output::Output;
 use crate::repository::{self, Repository};
 use crate::wire::{self, Attempt};
-use crate::{autostart, prompt};
+use crate::{autostart, ids, prompt};
 
 /// Begin an attempt and follow it to its end
 #[derive(Debug, clap::Args)]
@@ -34,6 +34,16 @@ pub(crate) struct Args {
     /// Return as soon as the agent runs, or waits for room
     #[arg(long)]
     detach: bool,
+    /// Let nobody be asked: allow what the agent asks for, unless a rule denies it; approve its plans; and have it
+    /// decide itself where it asks in words
+    #[arg(long)]
+    yes: bool,
+    /// Go on by itself when a usage limit of the agent's provider is over
+    #[arg(long)]
+    resume_when_limited: bool,
+    /// Branch off the conversation of this attempt, from where its branch is
+    #[arg(long, value_name = "ATTEMPT")]
+    fork: Option<String>,
     /// Print the bytes of standard output as the agent wrote them
     #[arg(long)]
     raw: bool,
@@ -59,6 +69,19 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     });
     if let Some(base) = base {
         body["base_branch"] = json!(base);
+    }
+    if args.yes {
+        body["unattended"] = json!(true);
+    }
+    if let Some(typed) = &args.fork {
+        body["fork_from"] = json!(ids::attempt(&client, typed)?.id);
+        if args.base.is_none() {
+            // It goes on from the other's branch, whatever is checked out here.
+            body.as_object_mut().map(|body| body.remove("base_branch"));
+        }
+    }
+    if args.resume_when_limited {
+        body["resume_when_limited"] = json!(true);
     }
     let mut started = client.post_once("/api/tasks/create-and-start", &body)?;
     let value = started["attempt"].take();
@@ -115,7 +138,7 @@ pub(crate) fn project(client: &Client, repository: &Repository, has_base: bool) 
     }
 }
 
-fn known_project(client: &Client, repository: &Path) -> Result<Option<Value>> {
+pub(crate) fn known_project(client: &Client, repository: &Path) -> Result<Option<Value>> {
     let projects = client.get("/api/projects")?;
     let found = projects.as_array().into_iter().flatten().find(|project| {
         let path = project["git_repo_path"].as_str().map(Path::new);

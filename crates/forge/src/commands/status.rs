@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::Globals;
 use crate::exit::{Exit, Result};
-use crate::output::{Output, short};
+use crate::output::{Output, printable, short};
 use crate::wire::short_id;
 use crate::{autostart, follow, ids, server_file};
 
@@ -47,6 +47,13 @@ pub(crate) fn run(globals: &Globals, output: &Output, _args: &Args) -> Result<Ex
     let states = if states.is_empty() { "no attempt yet".to_string() } else { states.join(", ") };
     output
         .line(format_args!("{projects} {}; {states}", if projects == 1 { "project" } else { "projects" }))?;
+    for attempt in &attempts {
+        if let Some(stalled) = &attempt.stalled {
+            output.line(format_args!("{} is stalled: {}", attempt.short(), printable(stalled)))?;
+        } else if let Some(until) = &attempt.limited_until {
+            output.line(format_args!("{} is limited until {}", attempt.short(), printable(until)))?;
+        }
+    }
     for ask in asks {
         let id = short_id(&ask.task_attempt_id);
         output

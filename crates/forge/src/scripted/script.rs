@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// One line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -20,6 +22,18 @@ pub(super) enum Verb {
     },
     Sleep(Duration),
     Ask(String),
+    /// Asks for permission to use a tool with an input, which is JSON.
+    Permit {
+        tool: String,
+        input: Value,
+    },
+    Plan(String),
+    /// Claims to have used this: input, output and cached tokens, and millionths of a dollar.
+    Use([i64; 4]),
+    /// Makes the session one that cannot be gone on with.
+    Forget,
+    /// Ends the turn as one that a provider will not serve for so long.
+    Limit(Duration),
     Spawn(String),
     IgnoreSignals,
     Hang,
@@ -51,6 +65,14 @@ impl Verb {
             }),
             "sleep" => milliseconds(rest).map(Verb::Sleep),
             "ask" => some_text(rest).map(Verb::Ask),
+            "permit" => rest.split_once(char::is_whitespace).and_then(|(tool, input)| {
+                let input = serde_json::from_str(input.trim_start()).ok()?;
+                Some(Verb::Permit { tool: tool.to_string(), input })
+            }),
+            "plan" => some_text(rest).map(Verb::Plan),
+            "use" => numbers(rest).map(Verb::Use),
+            "forget" => rest.is_empty().then_some(Verb::Forget),
+            "limit" => milliseconds(rest).map(Verb::Limit),
             "spawn" => some_text(rest).map(Verb::Spawn),
             "ignore-signals" => rest.is_empty().then_some(Verb::IgnoreSignals),
             "hang" => rest.is_empty().then_some(Verb::Hang),
@@ -68,6 +90,11 @@ fn usage(word: &str) -> &'static str {
         "lines" => "lines N EVERY_MS",
         "sleep" => "sleep MS",
         "ask" => "ask TEXT",
+        "permit" => "permit TOOL {\"an\": \"input\"}",
+        "plan" => "plan TEXT",
+        "use" => "use INPUT OUTPUT CACHED MICRODOLLARS",
+        "forget" => "forget",
+        "limit" => "limit MS",
         "spawn" => "spawn COMMAND",
         "ignore-signals" => "ignore-signals",
         "hang" => "hang",
@@ -78,6 +105,11 @@ fn usage(word: &str) -> &'static str {
 
 fn some_text(rest: &str) -> Option<String> {
     (!rest.is_empty()).then(|| rest.to_string())
+}
+
+fn numbers(text: &str) -> Option<[i64; 4]> {
+    let numbers: Vec<i64> = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
 }
 
 fn milliseconds(text: &str) -> Option<Duration> {
@@ -104,6 +136,12 @@ mod tests {
         assert_eq!(read("lines 3 1000"), Some(Verb::Lines { count: 3, every: second }));
         assert_eq!(read("  sleep 1000\r"), Some(Verb::Sleep(second)));
         assert_eq!(read("ask which?"), Some(Verb::Ask("which?".into())));
+        let (tool, input) = ("Bash".to_string(), serde_json::json!({"command": "ls -l"}));
+        assert_eq!(read(r#"permit Bash {"command": "ls -l"}"#), Some(Verb::Permit { tool, input }));
+        assert_eq!(read("plan first this"), Some(Verb::Plan("first this".into())));
+        assert_eq!(read("use 10 2 7 1500"), Some(Verb::Use([10, 2, 7, 1500])));
+        assert_eq!(read("forget"), Some(Verb::Forget));
+        assert_eq!(read("limit 1000"), Some(Verb::Limit(second)));
         assert_eq!(read("spawn sleep 9"), Some(Verb::Spawn("sleep 9".into())));
         assert_eq!(read("ignore-signals"), Some(Verb::IgnoreSignals));
         assert_eq!(read("hang"), Some(Verb::Hang));
@@ -119,9 +157,21 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_told_with_the_right_form() {
-        for line in
-            ["edit only-a-path", "run", "lines ten 1", "lines 10", "sleep long", "ask", "exit 256", "hang on"]
-        {
+        for line in [
+            "edit only-a-path",
+            "run",
+            "lines ten 1",
+            "lines 10",
+            "sleep long",
+            "ask",
+            "exit 256",
+            "hang on",
+            "permit Bash",
+            "permit Bash ls",
+            "plan",
+            "use 1 2 3",
+            "limit soon",
+        ] {
             let word = line.split(' ').next().unwrap();
             let mistake = Verb::read(line).unwrap_err();
             assert!(mistake.contains(&format!("cannot play {line:?}")), "{mistake}");

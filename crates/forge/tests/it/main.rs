@@ -1,5 +1,8 @@
 //! The forge binary, run as a person or the engine runs it.
 
+mod agents;
+#[cfg(test)]
+mod asks;
 #[cfg(test)]
 mod attempts;
 #[cfg(test)]

@@ -95,6 +95,51 @@ fn patches_applied_to_a_snapshot_give_a_fresh_snapshot_through_kills_of_the_serv
 }
 
 #[test]
+fn entries_go_on_where_a_killed_server_left_them_and_none_is_missed_or_told_wrong() {
+    let world = World::new();
+    let mut server = world.serve();
+    // Some of it is folded at full speed, some word by word.
+    let attempt = world.attempt("lines 60000 0\nlines 150 10\nrun echo hi");
+    let path = format!("/api/execution-processes?task_attempt_id={attempt}");
+    let run = call(&world, "GET", &path, &json!({}))[0]["id"].as_str().unwrap().to_string();
+    let topic = format!("entries:{run}");
+    let (mut entries, mut after, mut finished) = (std::collections::BTreeMap::new(), Value::Null, false);
+    let mut kills = 0;
+    while !finished {
+        let mut socket = connect(address(&world.home()).unwrap(), "/api/live/ws").unwrap();
+        let request = json!({"subscribe": {"topic": topic, "after": after}});
+        socket.send(Message::text(request.to_string())).unwrap();
+        let mut messages = 0;
+        while let Ok(told) = frame(&mut socket) {
+            let Some(told) = told else { continue };
+            assert!(told["error"].is_null() && told["resync"].is_null(), "{told}");
+            for one in told["value"].as_array().unwrap() {
+                entries.insert(one["index"].as_u64().unwrap(), one["entry"].clone());
+            }
+            after = told["position"].clone();
+            finished = told["finished"] == true;
+            messages += 1;
+            if finished {
+                break;
+            }
+            if messages == 40 && kills < 6 {
+                server.signal(Signal::KILL);
+                server.end();
+                server = world.serve();
+                kills += 1;
+                break;
+            }
+        }
+    }
+    assert!(kills >= 3, "the server was killed {kills} times");
+    let told: Vec<&str> = entries.values().map(|entry| entry["content"].as_str().unwrap()).collect();
+    assert!(entries.keys().copied().eq(0..entries.len() as u64), "entries are missing");
+    let lines: Vec<_> = told.iter().filter(|text| text.starts_with("T=")).collect();
+    assert_eq!(lines.len(), 60_150);
+    assert_eq!(entries.values().last().unwrap()["entry_type"]["status"]["status"], "success");
+}
+
+#[test]
 fn a_live_socket_that_comes_back_to_a_restarted_server_misses_and_repeats_nothing() {
     let world = World::new();
     let mut server = world.serve();

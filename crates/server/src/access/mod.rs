@@ -5,6 +5,7 @@
 //! over loopback from the user who runs the server is the owner. Against the owner's own agents this
 //! prevents accidents; only a sandbox is a boundary.
 
+mod answerer;
 mod failures;
 mod host;
 mod origin;
@@ -25,6 +26,7 @@ use forge_model::AttemptId;
 
 use crate::error::Problem;
 
+pub(crate) use answerer::Answerer;
 use failures::{Failure, Failures};
 pub use peer::Peer;
 pub(crate) use scope::keep_to_scope;

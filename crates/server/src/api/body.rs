@@ -71,6 +71,10 @@ fn value(name: Name) -> Value {
         Kind::Profile => json!({ "$ref": "#/components/schemas/ExecutorProfileId" }),
         Kind::OneOf(names) => json!({ "type": "string", "enum": names }),
         Kind::Object(keys) => object(keys),
+        Kind::Objects(keys) => {
+            json!({ "type": "array", "items": object(keys), "maxItems": name.limit })
+        }
+        Kind::TextMap => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         Kind::Any => json!({}),
     }
 }

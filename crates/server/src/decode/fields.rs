@@ -1,11 +1,12 @@
 //! The fields of a JSON object, read one by one, so that each refusal names its field.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use forge_model::ProfileId;
 use serde_json::{Map, Value};
 
-use super::names::{EXECUTOR, Name, VARIANT};
+use super::names::{EXECUTOR, Kind, Name, VARIANT};
 use crate::error::Problem;
 
 /// The keys of a JSON object that came as, or inside, a body.
@@ -137,6 +138,42 @@ impl Fields {
             Value::Object(map) => Ok(Fields { at: format!("{}{}.", self.at, name.name), map: map.clone() }),
             _ => Err(self.refuse(name, "must be an object")),
         }
+    }
+
+    /// Returns a list of objects that must be there.
+    pub(crate) fn objects(&self, name: Name) -> Result<Vec<Fields>, Problem> {
+        let items = match self.value(name) {
+            Value::Array(items) if items.len() <= name.limit => items,
+            _ => return Err(self.refuse(name, &format!("must be a list of at most {} objects", name.limit))),
+        };
+        let objects = items.iter().enumerate().map(|(at, item)| match item {
+            Value::Object(map) => {
+                Ok(Fields { at: format!("{}{}[{at}].", self.at, name.name), map: map.clone() })
+            }
+            _ => Err(self.refuse(name, "must be a list of objects")),
+        });
+        objects.collect()
+    }
+
+    /// Returns texts by names that the caller chose; absent and null are none.
+    pub(crate) fn text_map(&self, name: Name) -> Result<BTreeMap<String, String>, Problem> {
+        let map = match self.value(name) {
+            Value::Null => return Ok(BTreeMap::new()),
+            Value::Object(map) => map,
+            _ => return Err(self.refuse(name, "must be an object of texts")),
+        };
+        let texts = map.iter().map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
+        texts.collect::<Option<_>>().ok_or_else(|| self.refuse(name, "must be an object of texts"))
+    }
+
+    /// Returns one of the names that a key may have.
+    pub(crate) fn one_of<T: FromStr>(&self, name: Name) -> Result<Option<T>, Problem> {
+        let Some(text) = self.filled_text(name)? else { return Ok(None) };
+        let known = match name.kind {
+            Kind::OneOf(known) => known.join("`, `"),
+            _ => String::new(),
+        };
+        text.parse().map(Some).map_err(|_| self.refuse(name, &format!("must be one of `{known}`")))
     }
 
     /// Returns an agent and its variant, given as an object or as the plain name of the agent.

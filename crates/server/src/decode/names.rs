@@ -33,6 +33,10 @@ pub(crate) enum Kind {
     Profile,
     OneOf(&'static [&'static str]),
     Object(&'static [Key]),
+    /// A list of objects.
+    Objects(&'static [Key]),
+    /// Texts by a name that the caller chooses.
+    TextMap,
     Any,
 }
 
@@ -161,6 +165,26 @@ pub(crate) const APPROVED: Name = flag("approved");
 pub(crate) const REASON: Name = text("reason").or(&["comment"]);
 pub(crate) const TEXT: Name = text("text").or(&["answer"]);
 
+/// The answers to an ask that holds several questions, by question.
+pub(crate) const ANSWERS: Name = name("answers", UNBOUNDED, Kind::TextMap);
+/// An answer counts for this ask, or for the like of it in the agent's session.
+pub(crate) const ANSWER_SCOPE: Name = name("scope", SHORT, Kind::OneOf(&["once", "session"]));
+pub(crate) const ASK_STATE: Name =
+    name("state", SHORT, Kind::OneOf(&["open", "approved", "denied", "cancelled", "expired"]));
+pub(crate) const LIMIT: Name = name("limit", SHORT, Kind::Position);
+
+pub(crate) const RULES: Name =
+    name("rules", SHORT, Kind::Objects(&[need(RULE_EFFECT), need(RULE_ABOUT), may(RULE_PATTERN)]));
+pub(crate) const RULE_EFFECT: Name = name("effect", SHORT, Kind::OneOf(&["allow", "deny", "ask"]));
+pub(crate) const RULE_ABOUT: Name = name("about", SHORT, Kind::OneOf(&["read_only", "command", "tool"]));
+pub(crate) const RULE_PATTERN: Name = name("pattern", SHORT, Kind::Text);
+
+pub(crate) const UNATTENDED: Name = flag("unattended");
+pub(crate) const FORK_FROM: Name = id("fork_from");
+pub(crate) const RESUME_WHEN_LIMITED: Name = flag("resume_when_limited");
+pub(crate) const USAGE_BY: Name =
+    name("by", SHORT, Kind::OneOf(&["day", "agent", "project", "task", "attempt", "turn"]));
+
 pub(crate) const TAG_NAME: Name = line("tag_name");
 pub(crate) const CONTENT: Name = name("content", UNBOUNDED, Kind::Line);
 /// An agent by its name alone, in a query.
@@ -201,5 +225,7 @@ pub(crate) const CONTAINER_REF: Name = name("ref", PATH, Kind::Line);
 pub(crate) const STATS_ONLY: Name = flag("stats_only");
 pub(crate) const SHOW_SOFT_DELETED: Name = flag("show_soft_deleted");
 pub(crate) const FROM: Name = name("from", SHORT, Kind::Position);
+pub(crate) const LAST: Name = name("last", SHORT, Kind::Position);
+pub(crate) const BEFORE: Name = name("before", SHORT, Kind::Text);
 pub(crate) const FOLLOW: Name = flag("follow");
 pub(crate) const AFTER: Name = name("after", SHORT, Kind::Position);

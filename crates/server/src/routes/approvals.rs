@@ -4,8 +4,9 @@ use axum::extract::State;
 use forge_engine::NewAsk;
 use forge_model::AskId;
 
-use crate::api::{Api, op};
-use crate::decode::{Fields, Id};
+use crate::access::Answerer;
+use crate::api::{Api, may, op};
+use crate::decode::{Fields, Id, Query, names};
 use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
@@ -13,6 +14,16 @@ use crate::wire::{self, Approval, CreatedApproval, Responded};
 
 pub(super) fn api() -> Api {
     Api::new()
+        .get(
+            "/api/approvals",
+            list,
+            op("listApprovals", "Lists what agents asked, newest first: who answered what, and when.")
+                .query(may(names::TASK_ATTEMPT_ID))
+                .query(may(names::PROJECT_ID))
+                .query(may(names::ASK_STATE))
+                .query(may(names::LIMIT))
+                .gives::<Vec<Approval>>(),
+        )
         .get(
             "/api/approvals/pending",
             pending,
@@ -39,15 +50,25 @@ pub(super) fn api() -> Api {
         )
 }
 
+/// Lists what agents asked, answered or not.
+async fn list(State(app): State<App>, query: Query) -> Reply<Vec<Approval>> {
+    Ok(Envelope(wire::list(app.engine.asks(wire::ask_filter(&query)?).await?)))
+}
+
 /// Lists what agents wait for.
 async fn pending(State(app): State<App>) -> Reply<Vec<Approval>> {
     Ok(Envelope(wire::list(app.engine.open_asks().await?)))
 }
 
 /// Answers an ask, once.
-async fn respond(State(app): State<App>, Id(id): Id<AskId>, fields: Fields) -> Result<Responded, Problem> {
+async fn respond(
+    State(app): State<App>,
+    Id(id): Id<AskId>,
+    by: Answerer,
+    fields: Fields,
+) -> Result<Responded, Problem> {
     let run = wire::run_of_answer(&fields)?;
-    Ok(app.engine.answer_in(run, id, fields.try_into()?, "owner").await?.into())
+    Ok(app.engine.answer_in(run, id, fields.try_into()?, &by.0).await?.into())
 }
 
 /// Asks on behalf of a program beside a running agent, which then asks for the status until there is one.

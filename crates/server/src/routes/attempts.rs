@@ -4,11 +4,13 @@ use axum::extract::State;
 use forge_model::AttemptId;
 
 use crate::api::{Api, may, op};
-use crate::decode::{Id, MaybeFields, Query, StartCall, names};
+use crate::decode::{Fields, Id, MaybeFields, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::wire::{self, FollowUpProcess, OpenEditorResponse, TaskAttempt, TaskRelationships};
+use crate::wire::{
+    self, FollowUpProcess, OpenEditorResponse, RunAgentSetupResponse, TaskAttempt, TaskRelationships,
+};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -70,6 +72,16 @@ pub(super) fn api() -> Api {
             .refuses_with_200(),
         )
         .post(
+            "/api/task-attempts/{attempt_id}/run-agent-setup",
+            run_agent_setup,
+            op(
+                "runAgentSetup",
+                "Says whether an agent is ready, or what a person must do first; nothing is installed.",
+            )
+            .takes(wire::RUN_AGENT_SETUP)
+            .gives::<RunAgentSetupResponse>(),
+        )
+        .post(
             "/api/task-attempts/{attempt_id}/open-editor",
             open_editor,
             op(
@@ -120,6 +132,16 @@ async fn start_dev_server(State(app): State<App>, Id(id): Id<AttemptId>) -> Repl
         _ => error.into(),
     })?;
     Ok(NOTHING)
+}
+
+/// Says whether an agent is ready, or what a person must do first.
+async fn run_agent_setup(
+    State(app): State<App>,
+    Id(id): Id<AttemptId>,
+    fields: Fields,
+) -> Reply<RunAgentSetupResponse> {
+    app.engine.check_setup(id, &fields.profile(names::EXECUTOR_PROFILE_ID)?).await?;
+    Ok(Envelope(RunAgentSetupResponse {}))
 }
 
 /// Opens a worktree in an editor on the server's machine, or says where another finds it.

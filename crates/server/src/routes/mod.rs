@@ -8,6 +8,7 @@ mod containers;
 mod diffs;
 mod disk;
 mod drafts;
+mod entries;
 mod events;
 mod execution_runs;
 mod filesystem;
@@ -24,12 +25,14 @@ mod metrics;
 mod processes;
 mod projects;
 mod pull_requests;
+mod rules;
 mod session;
 mod sounds;
 mod tags;
 mod tasks;
 mod templates;
 mod travel;
+mod usage;
 
 use std::sync::OnceLock;
 
@@ -51,6 +54,7 @@ pub(crate) fn all() -> Api {
         .merge(pull_requests::api())
         .merge(landing::api())
         .merge(diffs::api())
+        .merge(entries::api())
         .merge(findings::api())
         .merge(drafts::api())
         .merge(travel::api())
@@ -60,6 +64,8 @@ pub(crate) fn all() -> Api {
         .merge(templates::api())
         .merge(processes::api())
         .merge(approvals::api())
+        .merge(rules::api())
+        .merge(usage::api())
         .merge(images::api())
         .merge(filesystem::api())
         .merge(events::api())

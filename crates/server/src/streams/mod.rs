@@ -3,6 +3,7 @@
 
 mod changes;
 mod diffs;
+mod entries;
 mod events;
 mod live;
 mod raw_logs;
@@ -10,6 +11,7 @@ pub(crate) mod socket;
 
 pub(crate) use changes::ChangesTail;
 pub(crate) use diffs::{DiffMessage, diffs};
+pub(crate) use entries::{EntriesMessage, entries};
 pub(crate) use events::{Position, events};
 pub(crate) use live::{LiveMessage, live};
 pub(crate) use raw_logs::{PlainLogMessage, RawLogMessage, plain_logs, raw_logs};

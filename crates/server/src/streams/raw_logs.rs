@@ -29,6 +29,15 @@ pub(crate) enum End {
     CaughtUp { caught_up: bool },
 }
 
+impl From<LogEnd> for End {
+    fn from(end: LogEnd) -> Self {
+        match end {
+            LogEnd::Over => End::Finished { finished: true, r#type: "finished" },
+            LogEnd::CaughtUp => End::CaughtUp { caught_up: true },
+        }
+    }
+}
+
 /// What a message of the plainer stream is; it ends as the other does.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -125,11 +134,7 @@ async fn send_all(
             }
         }
     }
-    let end = match log.end() {
-        LogEnd::Over => End::Finished { finished: true, r#type: "finished" },
-        LogEnd::CaughtUp => End::CaughtUp { caught_up: true },
-    };
-    for message in encode(Part::End(end))? {
+    for message in encode(Part::End(log.end().into()))? {
         sink.send(message).await.ok()?;
     }
     Some((close_code::NORMAL, ""))

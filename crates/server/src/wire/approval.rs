@@ -1,15 +1,17 @@
 //! An ask on the wire, where it is called an approval, and the answers people send.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use forge_engine::NewAsk;
+use forge_engine::{AskFilter, NewAsk};
 use forge_model::{Answer, Ask, AskId, AskKind, AskState, AttemptId, RunId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::api::{Body, may, need};
-use crate::decode::{Fields, names};
+use crate::decode::{Fields, Query, names};
 use crate::error::Problem;
 
 /// An ask never times out; clients that show a deadline are told one that never comes.
@@ -28,6 +30,17 @@ pub(crate) struct Approval {
     text: String,
     input: Value,
     status: ApprovalStatus,
+    /// Where it stands, more exactly than the status: cancelled and expired are two things.
+    state: AskState,
+    /// Who answered: a person and by which way, or a rule.
+    answered_by: Option<String>,
+    answered_at: Option<Time>,
+    /// The words that were given, or the reason of a refusal.
+    answer: Option<String>,
+    /// The answers to several questions, by question.
+    answers: BTreeMap<String, String>,
+    /// The answer holds for the like of it in the agent's session.
+    for_session: bool,
 }
 
 /// Where an ask stands, in the contract's words.
@@ -49,11 +62,18 @@ pub(crate) struct Responded {
     message: Option<String>,
     #[serde(flatten)]
     bare: ApprovalStatus,
+    /// Where it stands, more exactly than the status: cancelled and expired are two things.
+    state: AskState,
 }
 
 impl From<Ask> for Approval {
     fn from(ask: Ask) -> Self {
         let status = ApprovalStatus::from(&ask);
+        let (answer, answers, for_session) = match ask.answer {
+            Some(Answer::Approve { text, answers, for_session }) => (text, answers, for_session),
+            Some(Answer::Deny { reason }) => (reason, BTreeMap::new(), false),
+            None => (None, BTreeMap::new(), false),
+        };
         Self {
             approval_id: ask.id,
             execution_process_id: ask.run,
@@ -65,6 +85,12 @@ impl From<Ask> for Approval {
             text: ask.text,
             input: ask.input,
             status,
+            state: ask.state,
+            answered_by: ask.answered_by,
+            answered_at: ask.answered_at,
+            answer,
+            answers,
+            for_session,
         }
     }
 }
@@ -90,7 +116,14 @@ impl From<&Ask> for ApprovalStatus {
 impl From<Ask> for Responded {
     fn from(ask: Ask) -> Self {
         let status = ApprovalStatus::from(&ask);
-        Self { success: true, data: status.clone(), error_data: Value::Null, message: None, bare: status }
+        Self {
+            success: true,
+            data: status.clone(),
+            error_data: Value::Null,
+            message: None,
+            bare: status,
+            state: ask.state,
+        }
     }
 }
 
@@ -160,8 +193,20 @@ pub(crate) const RESPOND: Body = Body::new(
         may(names::APPROVED),
         may(names::REASON),
         may(names::TEXT),
+        may(names::ANSWERS),
+        may(names::ANSWER_SCOPE),
     ],
 );
+
+/// Reads which asks to list.
+pub(crate) fn ask_filter(query: &Query) -> Result<AskFilter, Problem> {
+    Ok(AskFilter {
+        attempt: query.optional(names::TASK_ATTEMPT_ID.name)?,
+        project: query.optional(names::PROJECT_ID.name)?,
+        state: query.optional(names::ASK_STATE.name)?,
+        limit: query.optional::<u32>(names::LIMIT.name)?.map(i64::from),
+    })
+}
 
 /// Reads an answer as either kind of client sends it: `{approved, comment}`, or `{status}` where the status
 /// is a name or an object that holds the name and the reason.
@@ -187,8 +232,14 @@ impl TryFrom<Fields> for Answer {
             None => None,
         };
         let reason = reason.or(fields.filled_text(names::REASON)?);
+        let answers = fields.text_map(names::ANSWERS)?;
+        let for_session = match fields.filled_text(names::ANSWER_SCOPE)?.as_deref() {
+            None | Some("once") => false,
+            Some("session") => true,
+            Some(_) => return Err(fields.refuse(names::ANSWER_SCOPE, "must be `once` or `session`")),
+        };
         Ok(match approved {
-            true => text.or(reason).map_or(Answer::yes(), Answer::words),
+            true => Answer::Approve { text: text.or(reason), answers, for_session },
             false => Answer::Deny { reason: reason.or(text) },
         })
     }

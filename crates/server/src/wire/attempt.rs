@@ -1,7 +1,7 @@
 //! An attempt on the wire, what starts one, and what a start answers.
 
 use forge_engine::{AttemptView, FollowUp, NewAttempt, StartTask, Started};
-use forge_model::{AttemptId, AttemptState, ProfileId, ProjectId, TaskId, Time};
+use forge_model::{AttemptId, AttemptState, Manner, ProfileId, ProjectId, TaskId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,6 +46,18 @@ pub(crate) struct TaskAttempt {
     in_place: bool,
     /// Changes outside its worktree that were found after its runs and are open.
     findings: i64,
+    /// Millionths of a US dollar that it has cost, where its agent tells.
+    cost_micros: Option<i64>,
+    /// When the limit of its agent's provider is over; null when nobody said, or there is none.
+    limited_until: Option<Time>,
+    /// It goes on by itself when such a limit is over; null means as the settings say.
+    resume_when_limited: Option<bool>,
+    /// Why it seems to be stuck, in a sentence; null while it does not.
+    stalled: Option<String>,
+    /// Nobody is there to answer: what its agent asks is answered by rule.
+    unattended: bool,
+    /// The attempt whose conversation its own branched off.
+    forked_from: Option<AttemptId>,
     task: Option<Task>,
 }
 
@@ -71,6 +83,7 @@ pub(crate) struct StartedTask {
 
 impl From<AttemptView> for TaskAttempt {
     fn from(view: AttemptView) -> Self {
+        let state = view.state();
         let attempt = view.attempt;
         // While a cap holds an attempt back there is no worktree yet, only the place it will have.
         let exists = attempt.state != AttemptState::Queued;
@@ -91,7 +104,7 @@ impl From<AttemptView> for TaskAttempt {
             created_at: attempt.created_at,
             updated_at: attempt.updated_at,
             status: view.status.map(ExecutionProcessStatus::from),
-            state: attempt.state,
+            state,
             reason: attempt.reason,
             project_id: attempt.project,
             executor_profile_id: attempt.profile,
@@ -104,6 +117,12 @@ impl From<AttemptView> for TaskAttempt {
             is_conflicted: view.is_conflicted,
             in_place: attempt.in_place,
             findings: view.findings,
+            cost_micros: attempt.usage.cost_micros,
+            limited_until: view.limited.and_then(|limited| limited.until),
+            resume_when_limited: attempt.manner.resume_when_limited,
+            stalled: view.stalled,
+            unattended: attempt.manner.unattended,
+            forked_from: attempt.manner.forked_from,
             task: view.task.map(Task::from),
         }
     }
@@ -140,7 +159,15 @@ impl From<Started> for StartedTask {
 
 pub(crate) const CREATE_AND_START_TASK: Body = Body::new(
     "CreateAndStartTaskRequest",
-    &[need(names::TASK), need(names::EXECUTOR_PROFILE_ID), may(names::BASE_BRANCH), may(names::USE_WORKTREE)],
+    &[
+        need(names::TASK),
+        need(names::EXECUTOR_PROFILE_ID),
+        may(names::BASE_BRANCH),
+        may(names::USE_WORKTREE),
+        may(names::UNATTENDED),
+        may(names::RESUME_WHEN_LIMITED),
+        may(names::FORK_FROM),
+    ],
 );
 
 pub(crate) const CREATE_ATTEMPT: Body = Body::new(
@@ -150,8 +177,18 @@ pub(crate) const CREATE_ATTEMPT: Body = Body::new(
         need(names::EXECUTOR_PROFILE_ID),
         may(names::BASE_BRANCH),
         may(names::USE_WORKTREE),
+        may(names::UNATTENDED),
+        may(names::RESUME_WHEN_LIMITED),
+        may(names::FORK_FROM),
     ],
 );
+
+pub(crate) const RUN_AGENT_SETUP: Body =
+    Body::new("RunAgentSetupRequest", &[need(names::EXECUTOR_PROFILE_ID)]);
+
+/// Nothing stands in the way.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunAgentSetupResponse {}
 
 pub(crate) const FOLLOW_UP: Body = Body::new(
     "CreateFollowUpAttempt",
@@ -172,6 +209,16 @@ pub(crate) fn start_task(fields: &Fields, project: Option<ProjectId>) -> Result<
         profile: fields.profile(names::EXECUTOR_PROFILE_ID)?,
         base_branch: fields.filled_text(names::BASE_BRANCH)?,
         use_worktree: fields.flag(names::USE_WORKTREE)?.unwrap_or(true),
+        manner: manner(fields)?,
+    })
+}
+
+/// Reads how an attempt is to go about its work.
+fn manner(fields: &Fields) -> Result<Manner, Problem> {
+    Ok(Manner {
+        unattended: fields.flag(names::UNATTENDED)?.unwrap_or(false),
+        resume_when_limited: fields.flag(names::RESUME_WHEN_LIMITED)?,
+        forked_from: fields.optional_id(names::FORK_FROM)?,
     })
 }
 
@@ -184,6 +231,7 @@ impl TryFrom<Fields> for NewAttempt {
             profile: fields.profile(names::EXECUTOR_PROFILE_ID)?,
             base_branch: fields.filled_text(names::BASE_BRANCH)?,
             use_worktree: fields.flag(names::USE_WORKTREE)?.unwrap_or(true),
+            manner: manner(&fields)?,
         })
     }
 }

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use forge_engine::{ConfigChange, Error, ErrorKind, Info, NewProfiles, ProfilesFile, config_schema};
+use forge_engine::{
+    Availability, ConfigChange, Error, ErrorKind, Found, Info, LoggedIn, NewProfiles, ProfilesFile,
+    config_schema,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -34,6 +37,32 @@ pub(crate) struct UserSystemInfo {
     executors: Map<String, Value>,
     environment: Environment,
     capabilities: BTreeMap<&'static str, Vec<&'static str>>,
+    /// Which agents are on this machine, in the order of their names. Nothing was started to find out.
+    agents: Vec<AgentOnMachine>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct AgentOnMachine {
+    /// As `executors` has it.
+    executor: &'static str,
+    title: &'static str,
+    /// There is something to run.
+    installed: bool,
+    /// What that is: `built_in`, `program`, `npx`, `missing`, or `no_command` when its profile must name one.
+    found: &'static str,
+    /// The program's path.
+    path: Option<String>,
+    version: Option<String>,
+    /// Somebody has logged in; null when that cannot be seen.
+    logged_in: Option<bool>,
+    /// The variable or file that shows the login.
+    login_evidence: Option<String>,
+    /// It was played against the real program; otherwise only against what its documentation shows.
+    tried: bool,
+    install: &'static str,
+    log_in: Option<&'static str>,
+    /// What to do before it can be used, in words.
+    remedy: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,6 +77,38 @@ struct Environment {
 pub(crate) struct ProfilesContent {
     content: String,
     path: String,
+}
+
+impl From<Availability> for AgentOnMachine {
+    fn from(known: Availability) -> Self {
+        let (installed, remedy) = (known.is_installed(), known.remedy());
+        let (found, path) = match known.found {
+            Found::BuiltIn => ("built_in", None),
+            Found::Program(path) => ("program", Some(path)),
+            Found::Fetched(path) => ("npx", Some(path)),
+            Found::Missing => ("missing", None),
+            Found::Unnamed => ("no_command", None),
+        };
+        let (logged_in, login_evidence) = match known.login {
+            LoggedIn::Yes(evidence) => (Some(true), Some(evidence)),
+            LoggedIn::No => (Some(false), None),
+            LoggedIn::Unknown => (None, None),
+        };
+        Self {
+            executor: known.agent,
+            title: known.title,
+            installed,
+            found,
+            path: path.map(|path| path.to_string_lossy().into_owned()),
+            version: known.version,
+            logged_in,
+            login_evidence,
+            tried: known.tried,
+            install: known.install,
+            log_in: known.log_in,
+            remedy,
+        }
+    }
 }
 
 impl From<Info> for UserSystemInfo {
@@ -66,6 +127,7 @@ impl From<Info> for UserSystemInfo {
             capabilities: capabilities
                 .map(|(agent, can)| (agent, can.fork.then_some("SESSION_FORK").into_iter().collect()))
                 .collect(),
+            agents: info.agents.into_iter().map(AgentOnMachine::from).collect(),
         }
     }
 }

@@ -11,6 +11,7 @@ mod directory;
 mod disk;
 mod draft;
 mod editor;
+mod entry;
 mod execution_run;
 mod finding;
 mod forge;
@@ -24,15 +25,20 @@ mod process;
 mod project;
 mod pull_request;
 mod relations;
+mod rule;
 mod search;
 mod tag;
 mod task;
 mod template;
 mod travel;
+mod usage;
 
-pub(crate) use approval::{Approval, CREATE_APPROVAL, CreatedApproval, RESPOND, Responded, run_of_answer};
+pub(crate) use approval::{
+    Approval, CREATE_APPROVAL, CreatedApproval, RESPOND, Responded, ask_filter, run_of_answer,
+};
 pub(crate) use attempt::{
-    AttemptUpdate, CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, StartedTask, TaskAttempt, start_task,
+    AttemptUpdate, CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, RUN_AGENT_SETUP, RunAgentSetupResponse,
+    StartedTask, TaskAttempt, start_task,
 };
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
@@ -44,6 +50,7 @@ pub(crate) use draft::{
     queue,
 };
 pub(crate) use editor::{OPEN_EDITOR, OpenEditorResponse};
+pub(crate) use entry::{IndexedEntry, NormalizedLogEntry, TaskAttemptEntries};
 pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
 pub(crate) use finding::Finding;
 pub(crate) use forge::{
@@ -68,6 +75,7 @@ pub(crate) use pull_request::{
     no_pull_request, pull_request_number,
 };
 pub(crate) use relations::{ContainerInfo, TaskRelationships};
+pub(crate) use rule::{Rule, SET_RULES, rules};
 pub(crate) use search::{SearchResult, search_for};
 pub(crate) use tag::{CREATE_TAG, Tag, UPDATE_TAG};
 pub(crate) use task::{CREATE_TASK, CREATE_TASK_IN, Task, TaskWithAttemptStatus, UPDATE_TASK, new_task};
@@ -76,6 +84,7 @@ pub(crate) use travel::{
     AttemptSnapshot, FilesRestored, REPLACE_PROCESS, RESTORE_FILES, RecoveredEntry, RemovedEntry,
     ReplaceProcessResult, told,
 };
+pub(crate) use usage::{Usage, usage_of};
 
 /// Encodes a list.
 pub(crate) fn list<T, U: From<T>>(items: Vec<T>) -> Vec<U> {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use forge_engine::{AttemptView, Branch, Change, Changed, Delivered, FollowedUp, Started, TaskView};
 use forge_model::{
-    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, ProfileId, ProjectId,
-    Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
+    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, Manner, ProfileId,
+    ProjectId, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -82,6 +82,7 @@ fn attempt_view() -> AttemptView {
             setup_completed_at: None,
             session: None,
             prompt: "Fix it".to_string(),
+            manner: Manner::default(),
             usage: Usage::default(),
             created_at: AT,
             updated_at: AT,
@@ -94,6 +95,8 @@ fn attempt_view() -> AttemptView {
         place: None,
         is_conflicted: false,
         findings: 1,
+        limited: None,
+        stalled: None,
     }
 }
 
@@ -107,6 +110,8 @@ fn run() -> Run {
         profile: ProfileId::new("CODEX", None).unwrap(),
         prompt: "Fix it".to_string(),
         resumed_session: None,
+        forked: false,
+        memo: None,
         before_head: None,
         after_head: None,
         exit_code: None,
@@ -134,6 +139,7 @@ fn ask() -> Ask {
         state: AskState::Open,
         answer: None,
         created_at: AT,
+        answered_by: None,
         answered_at: None,
     }
 }
@@ -165,7 +171,9 @@ fn wire_attempt() -> Value {
         "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "PLAN"},
         "worktree_path": "/data/worktrees/6a0c-fix-it", "branch_name": "forge/6a0c-fix-it",
         "open_asks": 0, "queued": 2, "queue_place": null, "is_merged": false,
-        "is_conflicted": false, "in_place": false, "findings": 1, "task": wire_task(),
+        "is_conflicted": false, "in_place": false, "findings": 1, "cost_micros": null,
+        "limited_until": null, "resume_when_limited": null, "stalled": null, "unattended": false,
+        "forked_from": null, "task": wire_task(),
     })
 }
 
@@ -276,7 +284,8 @@ fn an_ask_has_the_contracts_keys_and_a_deadline_that_never_comes() {
     let expected = json!({
         "approval_id": ID, "execution_process_id": ID, "tool_name": "Bash", "requested_at": WHEN,
         "timeout_at": "2026-10-09T08:53:20.007Z", "task_attempt_id": ID, "kind": "permission",
-        "text": "run ls?", "input": {"command": "ls"}, "status": {"status": "pending"},
+        "text": "run ls?", "input": {"command": "ls"}, "status": {"status": "pending"}, "state": "open",
+        "answered_by": null, "answered_at": null, "answer": null, "answers": {}, "for_session": false,
     });
     assert_eq!(wire(Approval::from(ask())), expected);
 }
@@ -284,18 +293,22 @@ fn an_ask_has_the_contracts_keys_and_a_deadline_that_never_comes() {
 #[test]
 fn an_answer_is_told_inside_the_envelope_and_beside_it() {
     let told = |state, answer| wire(Responded::from(Ask { state, answer, ..ask() }));
-    let envelope = |data: Value| {
-        let inside = json!({"success": true, "data": data, "error_data": null, "message": null});
+    let envelope = |data: Value, state: &str| {
+        let inside = json!({
+            "success": true, "data": data, "error_data": null, "message": null, "state": state,
+        });
         with(inside, data)
     };
     let approved = told(AskState::Approved, Some(Answer::yes()));
-    assert_eq!(approved, envelope(json!({"status": "approved"})));
+    assert_eq!(approved, envelope(json!({"status": "approved"}), "approved"));
     let denied = told(AskState::Denied, Some(Answer::Deny { reason: Some("no".to_string()) }));
-    assert_eq!(denied, envelope(json!({"status": "denied", "reason": "no"})));
-    assert_eq!(told(AskState::Denied, None), envelope(json!({"status": "denied", "reason": null})));
-    assert_eq!(told(AskState::Open, None), envelope(json!({"status": "pending"})));
-    assert_eq!(told(AskState::Expired, None), envelope(json!({"status": "timed_out"})));
-    assert_eq!(told(AskState::Cancelled, None), envelope(json!({"status": "timed_out"})));
+    assert_eq!(denied, envelope(json!({"status": "denied", "reason": "no"}), "denied"));
+    let no_reason = envelope(json!({"status": "denied", "reason": null}), "denied");
+    assert_eq!(told(AskState::Denied, None), no_reason);
+    assert_eq!(told(AskState::Open, None), envelope(json!({"status": "pending"}), "open"));
+    // The contract has one word for both; what was added beside it tells them apart.
+    assert_eq!(told(AskState::Expired, None), envelope(json!({"status": "timed_out"}), "expired"));
+    assert_eq!(told(AskState::Cancelled, None), envelope(json!({"status": "timed_out"}), "cancelled"));
 }
 
 #[test]
@@ -317,6 +330,15 @@ fn an_answer_is_read_as_either_kind_of_client_sends_it() {
         (json!({"approved": false, "comment": "no"}), deny(Some("no"))),
         (json!({"approved": false, "comment": null}), deny(None)),
         (json!({"status": {"status": "approved"}, "text": "blue"}), approve(Some("blue"))),
+        (
+            json!({"approved": true, "answers": {"Which?": "blue"}, "scope": "session"}),
+            Answer::Approve {
+                text: None,
+                answers: [("Which?".into(), "blue".into())].into(),
+                for_session: true,
+            },
+        ),
+        (json!({"approved": true, "scope": "once"}), approve(None)),
     ];
     for (body, expected) in cases {
         assert_eq!(read(body.clone()).unwrap(), expected, "{body}");
@@ -326,6 +348,9 @@ fn an_answer_is_read_as_either_kind_of_client_sends_it() {
         (json!({"status": "pending"}), "`status` must be `approved` or `denied`"),
         (json!({"status": {}}), "`status.status` must be a text that is not blank"),
         (json!({"approved": "yes"}), "`approved` must be true or false"),
+        (json!({"approved": true, "answers": ["blue"]}), "`answers` must be an object of texts"),
+        (json!({"approved": true, "answers": {"Which?": 1}}), "`answers` must be an object of texts"),
+        (json!({"approved": true, "scope": "ever"}), "`scope` must be `once` or `session`"),
     ];
     for (body, told) in refused {
         let problem = format!("{:?}", read(body.clone()).unwrap_err());

@@ -176,12 +176,29 @@ async fn what_a_client_asks_first_has_settings_profiles_machine_and_capabilities
     for key in ["os_type", "os_version", "os_architecture", "bitness"] {
         assert!(info["environment"][key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {info}");
     }
+    let agents = info["agents"].as_array().unwrap();
     let capabilities = info["capabilities"].as_object().unwrap();
-    assert!(capabilities.keys().eq(info["executors"].as_object().unwrap().keys()), "{capabilities:?}");
-    for (agent, able) in capabilities {
-        let forks = ["CLAUDE_CODE", "CODEX"].contains(&agent.as_str());
-        assert_eq!(*able, if forks { json!(["SESSION_FORK"]) } else { json!([]) }, "{agent}");
+    assert_eq!(agents.len(), capabilities.len());
+    for agent in agents {
+        let name = agent["executor"].as_str().unwrap();
+        assert!(
+            capabilities[name].is_array() && info["executors"][name]["GENIE"][name].is_object(),
+            "{agent}"
+        );
+        assert!(agent["title"].is_string() && agent["tried"].is_boolean(), "{agent}");
+        assert!(agent["installed"] == true || agent["remedy"].is_string(), "{agent}");
     }
+    for (name, forks) in [
+        ("CLAUDE_CODE", json!(["SESSION_FORK"])),
+        ("CODEX", json!(["SESSION_FORK"])),
+        ("SCRIPTED", json!([])),
+    ] {
+        assert_eq!(capabilities[name], forks, "{name}");
+    }
+    let of = |name: &str| agents.iter().find(|agent| agent["executor"] == name).unwrap();
+    assert_eq!((&of("SCRIPTED")["found"], &of("SCRIPTED")["installed"]), (&json!("built_in"), &json!(true)));
+    assert_eq!((&of("COMMAND")["found"], &of("COMMAND")["installed"]), (&json!("no_command"), &json!(false)));
+    assert_eq!(of("CURSOR_AGENT")["tried"], false);
 }
 
 fn profiles(world: &World) -> Value {

@@ -140,7 +140,7 @@ async fn what_cannot_be_followed_is_told_in_a_sentence_and_the_socket_stays() {
     for (topic, told) in [
         ("weather".to_string(), "a topic is"),
         (format!("log:{nobody}"), nobody),
-        (format!("entries:{nobody}"), "not served"),
+        (format!("entries:{nobody}"), nobody),
         (format!("diff:{nobody}"), "there is no attempt"),
     ] {
         subscribe(&mut socket, &topic, Value::Null);

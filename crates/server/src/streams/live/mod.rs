@@ -3,6 +3,7 @@
 //! Nothing is queued here: a topic is read when the client has taken what came before, and topics take turns, so
 //! a long log keeps no event waiting for more than a frame. `docs/live.md` is the protocol for people.
 
+mod entries;
 mod topic;
 
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use super::diffs::operations;
 use super::raw_logs::{Piece, pieces};
 use super::socket::{CLOSING, PING, Sink, Source, part};
 use crate::closing::StreamGuard;
-use crate::wire::{DiffValue, Patch, PatchOp};
+use crate::wire::{DiffValue, IndexedEntry, Patch, PatchOp};
 use topic::Topic;
 
 /// How many topics one socket may follow at once.
@@ -54,6 +55,7 @@ pub(crate) enum LiveMessage {
 pub(crate) enum LiveValue {
     Changes(Patch),
     Output(Vec<Piece>),
+    Entries(Vec<IndexedEntry>),
     Diff(Vec<PatchOp<DiffValue>>),
 }
 
@@ -141,6 +143,7 @@ impl Topics {
         let stream = match topic {
             Topic::Events(project) => events(name.clone(), engine, project, after),
             Topic::Log(run) => log(name.clone(), engine, run, after),
+            Topic::Entries(run) => entries::entries(name.clone(), engine, run, after),
             Topic::Diff { attempt, stats_only } => diff(name.clone(), engine, attempt, stats_only),
         };
         let (stream, handle) = abortable(stream);

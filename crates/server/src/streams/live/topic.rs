@@ -9,6 +9,8 @@ pub(super) enum Topic {
     Events(Option<ProjectId>),
     /// What a run prints.
     Log(RunId),
+    /// What an agent's run becomes, entry by entry.
+    Entries(RunId),
     /// What an attempt has changed: with contents, or with counts only.
     Diff { attempt: AttemptId, stats_only: bool },
 }
@@ -28,11 +30,9 @@ impl Topic {
                 let diff = |attempt| Topic::Diff { attempt, stats_only: kind == "diff-stats" };
                 id.parse().map(diff).map_err(|e| e.to_string())
             }
-            ("entries", Some(_)) => {
-                Err(format!("topics like `{kind}:` are not served by this version of Forge yet"))
-            }
-            _ => Err("a topic is `events`, `events:<project id>`, `log:<run id>`, `diff:<attempt id>` or \
-                      `diff-stats:<attempt id>`"
+            ("entries", Some(id)) => id.parse().map(Topic::Entries).map_err(|e| e.to_string()),
+            _ => Err("a topic is `events`, `events:<project id>`, `log:<run id>`, `entries:<run id>`, \
+                      `diff:<attempt id>` or `diff-stats:<attempt id>`"
                 .to_string()),
         }
     }
@@ -48,6 +48,7 @@ mod tests {
         assert_eq!(Topic::read("events"), Ok(Topic::Events(None)));
         assert_eq!(Topic::read(&format!("events:{id}")), Ok(Topic::Events(Some(id.parse().unwrap()))));
         assert_eq!(Topic::read(&format!("log:{id}")), Ok(Topic::Log(id.parse().unwrap())));
+        assert_eq!(Topic::read(&format!("entries:{id}")), Ok(Topic::Entries(id.parse().unwrap())));
         let diff = Topic::Diff { attempt: id.parse().unwrap(), stats_only: true };
         assert_eq!(Topic::read(&format!("diff-stats:{id}")), Ok(diff));
         for (topic, told) in [
@@ -56,7 +57,7 @@ mod tests {
             ("tasks", "a topic is"),
             ("log:x", "is not an id"),
             ("events:", "is not an id"),
-            ("entries:x", "not served"),
+            ("entries:x", "is not an id"),
             ("diff:x", "is not an id"),
         ] {
             let refused = Topic::read(topic).unwrap_err();

@@ -1,0 +1,81 @@
+//! What agents said and did, entry by entry.
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::response::Response;
+use forge_engine::EntriesFrom;
+use forge_model::{AttemptId, RunId};
+
+use crate::api::{Api, may, op};
+use crate::decode::{Id, Query, names};
+use crate::envelope::{Envelope, Reply};
+use crate::error::Problem;
+use crate::state::App;
+use crate::streams::{self, EntriesMessage, upgraded};
+use crate::wire::TaskAttemptEntries;
+
+/// How many entries a window has unless somebody says, and how many at most.
+const SOME: usize = 200;
+const MOST: usize = 1000;
+
+pub(super) fn api() -> Api {
+    Api::new()
+        .get(
+            "/api/execution-processes/{run_id}/normalized-logs/ws",
+            follow,
+            op(
+                "followNormalizedLogs",
+                "Follows what an agent said and did: all entries of a run, or those from an index on, or its last \
+                 ones; then what is added and what changes.",
+            )
+            .query(may(names::FROM))
+            .query(may(names::LAST))
+            .query(may(names::FOLLOW))
+            .becomes_socket::<EntriesMessage>(),
+        )
+        .get(
+            "/api/task-attempts/{attempt_id}/entries",
+            window,
+            op(
+                "listTaskAttemptEntries",
+                "Returns the last entries of an attempt, or the last before a place: across all of its agent's runs, \
+                 newest last.",
+            )
+            .query(may(names::BEFORE))
+            .query(may(names::LIMIT))
+            .gives::<TaskAttemptEntries>(),
+        )
+}
+
+/// Follows the entries of a run; `?follow=false` gives only what is there.
+async fn follow(
+    State(app): State<App>,
+    Id(id): Id<RunId>,
+    query: Query,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let from = match (query.optional("from")?, query.optional("last")?) {
+        (Some(_), Some(_)) => {
+            return Err(Problem::bad_request("the query has either `from` or `last`, not both".to_string()));
+        }
+        (_, Some(last)) => EntriesFrom::Last(last),
+        (from, None) => EntriesFrom::Index(from.unwrap_or(0)),
+    };
+    let tail = match query.optional("follow")?.unwrap_or(true) {
+        true => app.engine.entries(id, from).await?,
+        false => app.engine.entries_so_far(id, from).await?,
+    };
+    let guard = app.closing.guard();
+    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::entries(socket, tail, guard)))
+}
+
+/// Returns a window on the conversation of an attempt.
+async fn window(State(app): State<App>, Id(id): Id<AttemptId>, query: Query) -> Reply<TaskAttemptEntries> {
+    let before = query.optional("before")?;
+    let limit = query.optional("limit")?.unwrap_or(SOME);
+    if limit == 0 || limit > MOST {
+        return Err(Problem::bad_request(format!("the query parameter `limit` must be from 1 to {MOST}")));
+    }
+    Ok(Envelope(app.engine.attempt_entries(id, before, limit).await?.into()))
+}
