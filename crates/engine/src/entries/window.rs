@@ -66,6 +66,8 @@ impl Engine {
         before: Option<EntryPlace>,
         limit: usize,
     ) -> Result<EntryWindow> {
+        // One that is not there has no runs either.
+        self.attempt(attempt).await?;
         let mut runs = self.runs(attempt, false).await?;
         runs.retain(|run| run.kind == RunKind::Agent);
         let mut index = None;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop right there")]
 
+mod acp;
 mod any_command;
 mod asking;
 mod bad_world;

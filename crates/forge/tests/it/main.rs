@@ -1,5 +1,6 @@
 //! The forge binary, run as a person or the engine runs it.
 
+#[cfg(test)]
 mod agents;
 #[cfg(test)]
 mod asks;
