@@ -43,6 +43,29 @@ export type ActionType = {
   description: string;
 };
 
+export type AgentOnMachine = {
+  /** As `executors` has it. */
+  executor: string;
+  /** What that is: `built_in`, `program`, `npx`, `missing`, or `no_command` when its profile must name one. */
+  found: string;
+  install: string;
+  /** There is something to run. */
+  installed: boolean;
+  log_in: string | null;
+  /** Somebody has logged in; null when that cannot be seen. */
+  logged_in: boolean | null;
+  /** The variable or file that shows the login. */
+  login_evidence: string | null;
+  /** The program's path. */
+  path: string | null;
+  /** What to do before it can be used, in words. */
+  remedy: string | null;
+  title: string;
+  /** It was played against the real program; otherwise only against what its documentation shows. */
+  tried: boolean;
+  version: string | null;
+};
+
 export type Approval = {
   /** The words that were given, or the reason of a refusal. */
   answer: string | null;
@@ -1244,6 +1267,13 @@ export type RuleAbout = "read_only" | "command" | "tool";
 /** What becomes of an ask that a rule fits. */
 export type RuleEffect = "allow" | "deny" | "ask";
 
+export type RunAgentSetupRequest = {
+  executor_profile_id: ExecutorProfileId;
+};
+
+/** Nothing stands in the way. */
+export type RunAgentSetupResponse = Record<string, unknown>;
+
 export type SaveDraft = {
   image_ids?: Array<string> | null;
   prompt?: string | null;
@@ -1539,6 +1569,8 @@ export type Usage = {
 };
 
 export type UserSystemInfo = {
+  /** Which agents are on this machine, in the order of their names. Nothing was started to find out. */
+  agents: Array<AgentOnMachine>;
   /** Nobody is counted; the key is there because clients read it. */
   analytics_user_id: string;
   capabilities: Record<string, Array<string>>;

@@ -120,6 +120,7 @@ export const operations = {
   respondToApproval: {"method":"POST","path":"/api/approvals/{ask_id}/respond","gives":"json"},
   restoreFiles: {"method":"POST","path":"/api/task-attempts/{attempt_id}/restore","gives":"data"},
   restoreFinding: {"method":"POST","path":"/api/task-attempts/{attempt_id}/findings/{finding_id}/restore","gives":"data"},
+  runAgentSetup: {"method":"POST","path":"/api/task-attempts/{attempt_id}/run-agent-setup","gives":"data"},
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
@@ -725,6 +726,11 @@ export abstract class Operations {
   /** Puts back what was found changed, if it is still as it was found; what it replaces is kept. */
   restoreFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<T.Finding> {
     return this.call(operations.restoreFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
+  }
+
+  /** Says whether an agent is ready, or what a person must do first; nothing is installed. */
+  runAgentSetup(attemptId: string, body: T.RunAgentSetupRequest, options?: CallOptions): Promise<T.RunAgentSetupResponse> {
+    return this.call(operations.runAgentSetup, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Writes a draft: an absent key keeps. Refused while it is queued or when its version is older. */
