@@ -128,7 +128,7 @@ async function keepRecordings(cell, scenario, world, { record }) {
   mkdirSync(dir, { recursive: true });
   for (const id of cell.attempts) {
     const attempt = await cell.attempt({ id });
-    const names = [[attempt.container_ref, "/repo"], [world.home, "/home/dev"], [world.root, "/world"], [world.model.url, "http://127.0.0.1:1"]];
+    const names = [[attempt.container_ref, "/repo"], [world.home, "/home/dev"], [world.root, "/world"], [CACHE, "/cache"], [world.model.url, "http://127.0.0.1:1"]];
     const recordings = await cell.recordings(attempt);
     recordings.forEach((lines, at) => {
       const name = recordings.length > 1 ? `${scenario.name}-${at + 1}` : scenario.name;

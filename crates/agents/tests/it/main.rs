@@ -17,6 +17,8 @@ mod mcp;
 #[cfg(test)]
 mod mcp_properties;
 #[cfg(test)]
+mod played;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod recording;
