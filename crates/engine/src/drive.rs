@@ -24,6 +24,10 @@ use crate::stalled::Evidence;
 use crate::store::{asks, attempts, inputs, runs, snapshots, usages};
 use crate::{Engine, Result, go_on, launch, limited, moves};
 
+/// How long an agent may stay on after its last turn, once nothing more can be said to it. Some wait for what they
+/// started themselves, and that may never end.
+const LINGER: Duration = Duration::from_secs(10);
+
 /// How long a driver waits before it tries again after a failure of the store or the disk.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
@@ -157,10 +161,19 @@ impl Engine {
                         handle.told.store(true, Ordering::SeqCst);
                     }
                     teller.tell(log.fold.progress(), log.fold.outcome()).await?;
-                    match log.due() {
-                        // Entries that were held back are shown in time, also when nothing more comes.
-                        Some(due) => drop(tokio::time::timeout(due, handle.wake.notified()).await),
-                        None => handle.wake.notified().await,
+                    // Entries that were held back are shown in time, also when nothing more comes.
+                    let due = log.due();
+                    let lingers = log.fold.outcome().done && teller.is_closed();
+                    let is_woken = match due.or(lingers.then_some(LINGER)) {
+                        Some(most) => tokio::time::timeout(most, handle.wake.notified()).await.is_ok(),
+                        None => {
+                            handle.wake.notified().await;
+                            true
+                        }
+                    };
+                    if lingers && due.is_none() && !is_woken {
+                        tracing::info!(run.id = %run.id, "run {} is done and stays on; it is let go", run.id);
+                        self.ladder(run.id).await?;
                     }
                 }
                 Read::End(Liveness::Exited(exit)) => {
@@ -294,6 +307,11 @@ impl Teller<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Nothing more can be said to it.
+    fn is_closed(&self) -> bool {
+        self.known.is_some_and(|known| known.closed)
     }
 
     async fn is_alive(&self) -> Result<bool> {

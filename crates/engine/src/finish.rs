@@ -134,7 +134,10 @@ fn happened(ending: &Ending, outcome: &Outcome, stop_requested: bool) -> RunHapp
     match ending {
         Ending::Gone if stop_requested => RunHappened::Stopped,
         Ending::Gone => RunHappened::Vanished,
-        Ending::Exited(exit) if exit.stopped || stop_requested => RunHappened::Stopped,
+        Ending::Exited(_) if stop_requested => RunHappened::Stopped,
+        // It had done all it was told and stayed on, so that it was let go.
+        Ending::Exited(exit) if exit.stopped && outcome.done => RunHappened::Ended { ok: !outcome.failed },
+        Ending::Exited(exit) if exit.stopped => RunHappened::Stopped,
         Ending::Exited(exit) => RunHappened::Ended { ok: exit.code == Some(0) && !outcome.failed },
     }
 }
@@ -177,6 +180,17 @@ mod tests {
         let outcome = Outcome::default();
         assert_eq!(happened(&exit(Some(0), None, false), &outcome, true), RunHappened::Stopped);
         assert_eq!(happened(&Ending::Gone, &outcome, true), RunHappened::Stopped);
+    }
+
+    #[test]
+    fn an_agent_that_was_let_go_after_its_last_turn_has_ended_as_that_turn_did() {
+        let done = Outcome { done: true, ..Outcome::default() };
+        let failed = Outcome { failed: true, ..done.clone() };
+        let let_go = exit(None, Some(15), true);
+        assert_eq!(happened(&let_go, &done, false), RunHappened::Ended { ok: true });
+        assert_eq!(happened(&let_go, &failed, false), RunHappened::Ended { ok: false });
+        assert_eq!(happened(&let_go, &done, true), RunHappened::Stopped);
+        assert_eq!(happened(&let_go, &Outcome::default(), false), RunHappened::Stopped);
     }
 
     #[test]

@@ -123,6 +123,8 @@ pub(crate) struct Outcome {
     pub(crate) limit: Option<Limit>,
     /// How many inputs it was told: those up to the first turn whose text was never sent.
     pub(crate) told: u64,
+    /// Every turn that it was told has ended.
+    pub(crate) done: bool,
 }
 
 impl std::fmt::Debug for Talk {
@@ -231,6 +233,7 @@ impl Fold {
             session_unknown: far.session_unknown,
             limit: far.limit,
             told: far.unsent.first().map_or(far.notes, |note| note - 1),
+            done: far.turns_done >= far.turns_told,
         }
     }
 }

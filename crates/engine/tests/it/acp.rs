@@ -164,6 +164,15 @@ tell '{{"jsonrpc":"2.0","id":4,"result":{{"stopReason":"end_turn"}}}}'"#,
 }
 
 #[test]
+fn an_agent_that_stays_on_after_its_last_turn_is_let_go_and_has_finished() {
+    let world = World::new();
+    make_agent(&world, &format!("{END}\nsleep 600 &\nwhile true; do sleep 1; done"));
+    let started = world.run(world.engine().create_and_start(wanted(&world, "GENIE"), None)).unwrap();
+    let view = world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    assert_eq!(view.attempt.reason, None);
+}
+
+#[test]
 fn an_agent_that_fails_is_told_with_its_reason() {
     let world = World::new();
     let failed = END
