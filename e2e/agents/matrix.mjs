@@ -12,6 +12,7 @@ import * as allowed from "./scenarios/allowed.mjs";
 import * as denied from "./scenarios/denied.mjs";
 import * as fails from "./scenarios/fails.mjs";
 import * as interrupted from "./scenarios/interrupted.mjs";
+import * as limited from "./scenarios/limited.mjs";
 import * as plan from "./scenarios/plan.mjs";
 import * as recovers from "./scenarios/recovers.mjs";
 import * as remembers from "./scenarios/remembers.mjs";
@@ -20,7 +21,7 @@ import * as unauthorized from "./scenarios/unauthorized.mjs";
 import * as writes from "./scenarios/writes.mjs";
 
 const SCENARIOS = [
-  writes, fails, allowed, denied, plan, remembers, interrupted, unauthorized, recovers, restart,
+  writes, fails, allowed, denied, plan, remembers, interrupted, unauthorized, limited, recovers, restart,
 ];
 
 /** The longest that a cell may take. Most take a few seconds; some CLIs take ten to start, and a minute on a busy machine. */

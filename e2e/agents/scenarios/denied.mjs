@@ -16,6 +16,7 @@ export async function play(cell) {
   const { run } = await cell.ended(attempt);
   assert.equal(run.status, "completed");
   assert.ok(!cell.has(attempt, "denied.txt"), "what was denied has no effect");
+  await cell.shows(attempt, { type: "tool_use", status: "denied", times: 1 });
   // Where the protocol takes no reason, it is told as a message, which some agents answer with a request of its own.
   const last = cell.model.turns(script.id).at(-1);
   assert.equal(last.talk.filter((part) => part.who === "result").length, 1);

@@ -15,6 +15,8 @@ export async function play(cell) {
   const { run, runs } = await cell.ended(attempt, 2);
   assert.equal(run.status, "completed");
   assert.equal(runs.length, 2);
+  await cell.shows(attempt, { type: "assistant_message", content: /The word is heliotrope\./, times: 1 });
+  await cell.shows(attempt, { type: "assistant_message", content: /I remember\./, times: 1 });
   const [request] = cell.model.turns(second.id);
   const told = request.talk.map((part) => part.text).join("\n");
   assert.match(told, /the number 4711/);

@@ -11,5 +11,6 @@ export async function play(cell) {
   const { run, attempt: now } = await cell.ended(attempt);
   assert.equal(run.status, "failed");
   assert.equal(now.state, "failed");
+  await cell.shows(attempt, { type: "error_message" });
   assert.match(now.reason ?? "", cell.cli.says?.[401] ?? /401|authenticat|scripted failure/i);
 }

@@ -17,7 +17,21 @@ export async function play(cell) {
   assert.equal(cell.read(attempt, "hello.txt").trim(), "hello from the model");
   assert.equal(cell.world.git("show", `${attempt.branch}:hello.txt`).trim(), "hello from the model");
   assert.equal(cell.world.git("status", "--porcelain"), "", "the person's own checkout is untouched");
+  await cell.shows(attempt, { type: "user_message", content: /Please do what the script says/, times: 1 });
+  if (!cell.cli.hidesThoughts) await cell.shows(attempt, { type: "thinking", content: /A file is wanted\./, times: 1 });
+  await cell.shows(attempt, { type: "assistant_message", content: /I will write a file\./, times: 1 });
+  await cell.shows(attempt, { type: "tool_use", action: cell.cli.writesBy ?? "file_edit", status: "success", times: 1 });
+  await cell.shows(attempt, { type: "assistant_message", content: /The file is written\./, times: 1 });
   const turns = cell.model.turns(script.id);
   assert.equal(turns.length, 2);
   assert.equal(turns[1].talk.filter((part) => part.who === "result").length, 1);
+  if (cell.cli.counts) assert.deepEqual(counted(now), cell.cli.counts(sums(turns)), "what was used");
+}
+
+const counted = ({ input_tokens: input, cache_read_tokens: cached, output_tokens: output }) => ({ input, cached, output });
+
+/** What the model says it served. */
+function sums(requests) {
+  const sum = (key) => requests.reduce((total, { usage }) => total + usage[key], 0);
+  return { input: sum("input"), cached: sum("cached"), output: sum("output") };
 }

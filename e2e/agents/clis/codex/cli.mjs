@@ -48,8 +48,7 @@ stream_max_retries = 1
     const attempt = await cell.start(script, { variant: "PLAN" });
     const { run } = await cell.ended(attempt);
     assert.equal(run.status, "completed");
-    const [lines] = await cell.recordings(attempt);
-    const plan = lines.find(({ msg }) => msg.method === "item/completed" && msg.params.item.type === "plan");
-    assert.match(plan?.msg.params.item.text ?? "no plan", /1\. Write the file\.\n2\. Read it again\./);
+    const shown = await cell.shows(attempt, { type: "tool_use", action: "plan_presentation", times: 1 });
+    assert.match(shown.entry_type.action_type.plan, /1\. Write the file\.\n2\. Read it again\./);
   },
 };
