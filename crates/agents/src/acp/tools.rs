@@ -183,6 +183,11 @@ impl Call {
         Entry { metadata: Some(metadata), ..Entry::new(kind, label) }
     }
 
+    /// Says whether it is a command that ended with an exit code of failure.
+    pub(super) fn has_failed(&self) -> bool {
+        self.exit.is_some_and(|code| code != 0)
+    }
+
     fn label(&self, action: &Action) -> String {
         match action {
             Action::FileRead { path } | Action::FileEdit { path, .. } => format!("`{path}`"),

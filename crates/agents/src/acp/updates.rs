@@ -149,6 +149,11 @@ impl Fold {
     /// Shows how a call ended and forgets it.
     pub(super) fn end_call(&mut self, id: &str, status: ToolStatus) -> Option<Step> {
         let call = self.calls.remove(id)?;
+        // Some call a command completed whatever it ended with.
+        let status = match status {
+            ToolStatus::Success if call.has_failed() => ToolStatus::Failed,
+            status => status,
+        };
         self.over.push_back(call.id.clone());
         if self.over.len() > OVER {
             self.over.pop_front();

@@ -104,7 +104,8 @@ fn every_directory_of_recordings_is_in_the_table() {
     for directory in fs::read_dir(fixtures()).unwrap() {
         let name = directory.unwrap().file_name().into_string().unwrap();
         let known = RECORDED.iter().any(|(known, _)| *known == name);
-        assert!(known || name == "acp", "{name} is in no line of RECORDED");
+        // What was played by the real programs is of the same kinds as the rest, and has a test of its own.
+        assert!(known || ["acp", "played"].contains(&name.as_str()), "{name} is in no line of RECORDED");
     }
 }
 

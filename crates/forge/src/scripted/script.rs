@@ -90,7 +90,7 @@ fn usage(word: &str) -> &'static str {
         "lines" => "lines N EVERY_MS",
         "sleep" => "sleep MS",
         "ask" => "ask TEXT",
-        "permit" => "permit TOOL {\"an\": \"input\"}",
+        "permit" => "permit TOOL JSON",
         "plan" => "plan TEXT",
         "use" => "use INPUT OUTPUT CACHED MICRODOLLARS",
         "forget" => "forget",

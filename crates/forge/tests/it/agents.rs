@@ -21,6 +21,9 @@ fn agents_are_listed_with_what_is_missing_and_none_is_started() {
     fs::write(package.join("package.json"), about).unwrap();
     symlink(&program, programs.join("amp")).unwrap();
 
+    let path = std::env::var_os("PATH").unwrap();
+    let git = std::env::split_paths(&path).find(|dir| dir.join("git").exists()).unwrap();
+    symlink(git.join("git"), programs.join("git")).unwrap();
     let mut serve = world.forge(&["serve", "--port", "0"]);
     serve.env("PATH", format!("{}:/usr/bin:/bin", programs.display())).env("CURSOR_API_KEY", "planted");
     let mut server = Running::start(serve);

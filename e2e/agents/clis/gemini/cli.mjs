@@ -47,6 +47,9 @@ export default {
       },
     },
   }),
+  // Of a command it tells neither the exit code nor what was printed on standard error, and calls it completed.
+  hidesFailures: true,
+  hidesExitCodes: true,
   beforeFollowUp: nextMinute,
   plan: planByMode(write),
 };
