@@ -33,7 +33,7 @@ pub struct Spec {
     #[serde(default)]
     pub inputs: Vec<String>,
     /// Its stdin is closed after those: it hears nothing more.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_input: bool,
 }
 

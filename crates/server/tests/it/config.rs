@@ -26,6 +26,9 @@ async fn the_settings_begin_with_the_defaults_and_nothing_is_written_for_that() 
         "snapshots": {"keep_days": 30, "keep_mb": 5000},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
         "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
+        "agents": {
+            "resume_when_limited": false, "stalled_after_seconds": 600, "stalled_in_tool_after_seconds": 1800,
+        },
     });
     assert_eq!(config, expected);
     assert!(!world.engine.home().join("config.json").exists());
@@ -191,7 +194,8 @@ async fn what_a_client_asks_first_has_settings_profiles_machine_and_capabilities
     for (name, forks) in [
         ("CLAUDE_CODE", json!(["SESSION_FORK"])),
         ("CODEX", json!(["SESSION_FORK"])),
-        ("SCRIPTED", json!([])),
+        ("SCRIPTED", json!(["SESSION_FORK"])),
+        ("GEMINI", json!([])),
     ] {
         assert_eq!(capabilities[name], forks, "{name}");
     }
