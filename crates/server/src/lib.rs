@@ -19,7 +19,6 @@ mod routes;
 mod serve;
 mod state;
 mod streams;
-mod unserved;
 mod wire;
 
 pub use access::{Access, Caller, Peer, attempt_token};

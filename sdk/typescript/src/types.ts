@@ -1241,7 +1241,7 @@ export type Route = {
   /** What the OpenAPI document and the SDK call it. */
   operation: string | null;
   path: string;
-  /** A route that is not served yet is answered with 501. */
+  /** Always true: every route that clients know is served. */
   served: boolean;
   summary: string | null;
 };
