@@ -1,0 +1,71 @@
+// The pages and their addresses. What is not needed for the first look is loaded when it is asked for.
+
+import { QueryClientProvider } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense } from "react";
+import { Redirect, Route, Switch } from "wouter";
+import { BoardPage } from "../board/BoardPage";
+import { Empty, Loading } from "../ui/Nothing";
+import { Boundary } from "./Boundary";
+import { Frame } from "./Frame";
+import { queries } from "./queries";
+
+const InboxPage = lazy(() => import("../inbox/InboxPage").then((it) => ({ default: it.InboxPage })));
+const AttemptPage = lazy(() => import("../attempt/AttemptPage").then((it) => ({ default: it.AttemptPage })));
+const TaskPage = lazy(() => import("../task/TaskPage").then((it) => ({ default: it.TaskPage })));
+const ComparePage = lazy(() => import("../landing/ComparePage").then((it) => ({ default: it.ComparePage })));
+const SettingsPage = lazy(() =>
+  import("../settings/SettingsPage").then((it) => ({ default: it.SettingsPage })),
+);
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <Frame>
+        <Boundary>
+          <Suspense fallback={<Loading what="the page" />}>
+            <Pages />
+          </Suspense>
+        </Boundary>
+      </Frame>
+    </QueryClientProvider>
+  );
+}
+
+function Pages(): ReactNode {
+  return (
+    <Switch>
+      <Route path="/">
+        <BoardPage project={null} />
+      </Route>
+      <Route path="/p/:project">{({ project }) => <BoardPage key={project} project={project} />}</Route>
+      <Route path="/inbox">
+        <InboxPage />
+      </Route>
+      <Route path="/a/:attempt">{({ attempt }) => <AttemptPage key={attempt} id={attempt} />}</Route>
+      <Route path="/t/:task/compare">{({ task }) => <ComparePage task={task} />}</Route>
+      <Route path="/t/:task">{({ task }) => <TaskPage id={task} />}</Route>
+      <Route path="/settings/*?">
+        {({ "*": section }) => <SettingsPage section={section ?? "general"} />}
+      </Route>
+      {/* The addresses of the older board, which people have in their notes and scripts. */}
+      <Route path="/projects/:project/tasks/:task/attempts/:attempt">
+        {({ attempt, task }) => (
+          <Redirect to={attempt === "latest" ? `/t/${task}` : `/a/${attempt}`} replace />
+        )}
+      </Route>
+      <Route path="/projects/:project/tasks/:task">
+        {({ task }) => <Redirect to={`/t/${task}`} replace />}
+      </Route>
+      <Route path="/projects/:project/tasks">
+        {({ project }) => <Redirect to={`/p/${project}`} replace />}
+      </Route>
+      <Route path="/projects/:project">{({ project }) => <Redirect to={`/p/${project}`} replace />}</Route>
+      <Route path="/projects">
+        <Redirect to="/" replace />
+      </Route>
+      <Route>
+        <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>
+      </Route>
+    </Switch>
+  );
+}

@@ -1,0 +1,90 @@
+// What surrounds every page: the rail, the banner of an absent server, notices, and what opens over the page.
+
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { useLocation } from "wouter";
+import { useWorld } from "../api/world";
+import { inboxOf } from "../facts/inbox";
+import { AwayBanner } from "./AwayBanner";
+import styles from "./Frame.module.css";
+import { useActions } from "./keys";
+import { Notices } from "./notices";
+import { Overlays, openOverlay } from "./overlays";
+import { prefer, preferences, usePreferences } from "./preferences";
+import { Rail } from "./Rail";
+import { useProjectHere } from "./where";
+
+const LoginPage = lazy(() => import("../welcome/LoginPage").then((it) => ({ default: it.LoginPage })));
+
+export function Frame({ children }: { children: ReactNode }) {
+  const { railFolded } = usePreferences();
+  const problem = useWorld((world) => world.problem);
+  useFrameActions();
+  useTitle();
+  if (problem && "status" in problem && problem.status === 401)
+    return (
+      <Suspense>
+        <LoginPage />
+      </Suspense>
+    );
+  return (
+    <div className={styles.frame} data-folded={railFolded || undefined}>
+      <a className={styles.skip} href="#content">
+        Skip to content
+      </a>
+      <Rail />
+      <div className={styles.page}>
+        <AwayBanner />
+        <main id="content" className={styles.content} tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <Notices />
+      <Overlays />
+      <output className="unseen" id="announcements" aria-live="polite" />
+    </div>
+  );
+}
+
+function useFrameActions() {
+  const [, go] = useLocation();
+  const project = useProjectHere();
+  const next = useWorld((world) => inboxOf(world)[0]?.attempt.id);
+  useActions("everywhere", {
+    palette: () => openOverlay({ name: "palette" }),
+    help: () => openOverlay({ name: "keys" }),
+    newTask: () => openOverlay({ name: "new task", project }),
+    addProject: () => openOverlay({ name: "add project" }),
+    goInbox: () => go("/inbox"),
+    goAll: () => go("/"),
+    goBoard: project ? () => go(`/p/${project}`) : undefined,
+    goSettings: () => go("/settings/general"),
+    goNext: next ? () => go(`/a/${next}`) : undefined,
+    toggleRail: () => prefer({ railFolded: !preferences().railFolded }),
+    toggleTheme: () =>
+      prefer({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }),
+  });
+}
+
+function useTitle() {
+  const waiting = useWorld((world) => inboxOf(world).length);
+  const [heading, setHeading] = useState("");
+  // The page's own heading is its title, whichever page it is.
+  useEffect(() => {
+    const read = () => setHeading(document.querySelector("main h1")?.textContent ?? "");
+    const observer = new MutationObserver(read);
+    const main = document.getElementById("content");
+    if (main) observer.observe(main, { childList: true, subtree: true });
+    read();
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${heading ? `${heading} · ` : ""}Forge`;
+    void navigator.setAppBadge?.(waiting).catch(() => {});
+  }, [waiting, heading]);
+}
+
+/** Says something to whoever listens rather than looks. */
+export function announce(text: string) {
+  const region = document.getElementById("announcements");
+  if (region) region.textContent = text;
+}

@@ -1,0 +1,53 @@
+// What opens over a page: the palette, the keys, a new task, a new project. One at a time; each is loaded when first used.
+
+import { lazy, Suspense, useSyncExternalStore } from "react";
+
+export type Overlay =
+  | { name: "palette" }
+  | { name: "keys" }
+  /** `task` edits one, `copy` begins with the words of another, `parent` makes a subtask of that attempt. */
+  | { name: "new task"; project: string | null; task?: string; copy?: string; parent?: string }
+  /** Starts an attempt of a task, with a choice of agent and branch. */
+  | { name: "start"; task: string }
+  | { name: "add project" };
+
+const Palette = lazy(() => import("./Palette").then((it) => ({ default: it.Palette })));
+const KeysHelp = lazy(() => import("./KeysHelp").then((it) => ({ default: it.KeysHelp })));
+const TaskDialog = lazy(() => import("../task/TaskDialog").then((it) => ({ default: it.TaskDialog })));
+const StartDialog = lazy(() => import("../task/StartDialog").then((it) => ({ default: it.StartDialog })));
+const AddProject = lazy(() => import("../projects/AddProject").then((it) => ({ default: it.AddProject })));
+
+let current: Overlay | null = null;
+const watchers = new Set<() => void>();
+
+export function openOverlay(overlay: Overlay | null) {
+  current = overlay;
+  for (const changed of watchers) changed();
+}
+
+export function Overlays() {
+  const overlay = useSyncExternalStore(
+    (changed) => {
+      watchers.add(changed);
+      return () => void watchers.delete(changed);
+    },
+    () => current,
+  );
+  const close = () => openOverlay(null);
+  return <Suspense>{overlay && shown(overlay, close)}</Suspense>;
+}
+
+function shown(overlay: Overlay, close: () => void) {
+  switch (overlay.name) {
+    case "palette":
+      return <Palette onClose={close} />;
+    case "keys":
+      return <KeysHelp onClose={close} />;
+    case "new task":
+      return <TaskDialog {...overlay} onClose={close} />;
+    case "start":
+      return <StartDialog task={overlay.task} onClose={close} />;
+    case "add project":
+      return <AddProject onClose={close} />;
+  }
+}

@@ -1,0 +1,5 @@
+import { Head } from "../ui/Head";
+
+export function BoardPage({ project }: { project: string | null }) {
+  return <Head title={project ?? "All projects"} />;
+}

@@ -1,0 +1,5 @@
+import { Head } from "../ui/Head";
+
+export function InboxPage() {
+  return <Head title="Inbox" />;
+}

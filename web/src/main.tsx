@@ -1,0 +1,23 @@
+// Where the page begins: the socket, the world and the keys are started once, then the frame is drawn.
+
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { live } from "./api/live";
+import { startWorld } from "./api/world";
+import { App } from "./app/App";
+import { listenToKeys } from "./app/keys";
+import { followPreferences } from "./app/preferences";
+import "./ui/base.css";
+
+followPreferences();
+listenToKeys();
+startWorld();
+live.start();
+
+const root = document.getElementById("root");
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );

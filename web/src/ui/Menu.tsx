@@ -1,0 +1,174 @@
+// A menu that opens beside its button or where the person pointed. Arrow keys move, letters jump, Esc closes.
+
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
+import { Button } from "./Button";
+import { Icon, type IconName } from "./Icon";
+import styles from "./Menu.module.css";
+
+export type MenuItem =
+  | {
+      words: string;
+      icon?: IconName;
+      hint?: string;
+      run: () => void;
+      /** Why it cannot be done now; shown under the words. */
+      disabled?: string | false | null;
+      isDanger?: boolean;
+      /** For a choice among several. */
+      isChosen?: boolean;
+      /** A further line in grey. */
+      about?: ReactNode;
+    }
+  | "line"
+  | { heading: string };
+
+export type Place = { x: number; y: number; width?: number; height?: number };
+
+type Props = { label: string; items: readonly MenuItem[]; at: Place; onClose: () => void };
+
+export function Menu({ label, items, at, onClose }: Props) {
+  const menu = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState<{ left: number; top: number } | null>(null);
+  useLayoutEffect(() => {
+    const box = menu.current?.getBoundingClientRect();
+    if (!box) return;
+    const below = at.y + (at.height ?? 0) + 4;
+    const top = below + box.height > innerHeight - 8 ? Math.max(8, at.y - box.height - 4) : below;
+    const left = Math.max(8, Math.min(at.x, innerWidth - box.width - 8));
+    setPlace({ left, top });
+  }, [at]);
+  useEffect(() => {
+    const before = document.activeElement;
+    const first = menu.current?.querySelector<HTMLElement>("[aria-checked=true]") ?? choices(menu.current)[0];
+    first?.focus();
+    const outside = (event: PointerEvent) => {
+      if (!menu.current?.contains(event.target as Node)) onClose();
+    };
+    addEventListener("pointerdown", outside, true);
+    return () => {
+      removeEventListener("pointerdown", outside, true);
+      if (before instanceof HTMLElement && before.isConnected && !document.activeElement?.closest("dialog"))
+        before.focus();
+    };
+    // The menu is mounted anew for every opening.
+  }, [onClose]);
+
+  const move = (event: KeyboardEvent) => {
+    const all = choices(menu.current);
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to =
+      event.key === "ArrowDown"
+        ? (at + 1) % all.length
+        : event.key === "ArrowUp"
+          ? (at - 1 + all.length) % all.length
+          : event.key === "Home"
+            ? 0
+            : event.key === "End"
+              ? all.length - 1
+              : event.key.length === 1
+                ? all.findIndex(
+                    (item, i) => i !== at && item.innerText.toLowerCase().startsWith(event.key.toLowerCase()),
+                  )
+                : -1;
+    if (event.key === "Escape" || event.key === "Tab") {
+      event.preventDefault();
+      event.stopPropagation();
+      onClose();
+    } else if (to >= 0) {
+      event.preventDefault();
+      event.stopPropagation();
+      all[to]?.focus();
+    }
+  };
+
+  return createPortal(
+    <div
+      ref={menu}
+      className={styles.menu}
+      role="menu"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={move}
+      style={place ?? { left: at.x, top: at.y, visibility: "hidden" }}
+    >
+      {items.map((item, index) =>
+        item === "line" ? (
+          <hr key={index} className={styles.line} />
+        ) : "heading" in item ? (
+          <div key={item.heading} className={styles.heading} role="presentation">
+            {item.heading}
+          </div>
+        ) : (
+          <button
+            key={item.words}
+            type="button"
+            role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+            aria-checked={item.isChosen}
+            aria-disabled={item.disabled ? true : undefined}
+            tabIndex={-1}
+            className={styles.item}
+            data-danger={item.isDanger || undefined}
+            onClick={() => {
+              if (item.disabled) return;
+              onClose();
+              item.run();
+            }}
+          >
+            {item.icon ? (
+              <Icon name={item.icon} size={14} />
+            ) : item.isChosen ? (
+              <Icon name="done" size={14} />
+            ) : (
+              <span className={styles.gap} />
+            )}
+            <span className={styles.words}>
+              {item.words}
+              {(item.disabled || item.about) && <small>{item.disabled || item.about}</small>}
+            </span>
+            {item.hint && <kbd aria-hidden="true">{item.hint}</kbd>}
+          </button>
+        ),
+      )}
+    </div>,
+    // In the open dialog, if there is one: what lies outside of it cannot be reached.
+    document.querySelector("dialog[open]") ?? document.body,
+  );
+}
+
+const choices = (menu: HTMLElement | null) => [...(menu?.querySelectorAll<HTMLElement>("button") ?? [])];
+
+type MenuButtonProps = {
+  /** The accessible name, when the button's words are not enough. */
+  label: string;
+  items: () => readonly MenuItem[];
+  icon?: IconName;
+  kind?: "plain" | "primary" | "quiet";
+  size?: "normal" | "small";
+  children?: ReactNode;
+};
+
+/** A button that opens a menu. */
+export function MenuButton({ label, items, icon, kind = "plain", size, children }: MenuButtonProps) {
+  const [at, setAt] = useState<Place | null>(null);
+  return (
+    <>
+      <Button
+        kind={kind}
+        size={size}
+        icon={icon}
+        label={label}
+        aria-haspopup="menu"
+        aria-expanded={at !== null}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          setAt({ x: box.left, y: box.top, width: box.width, height: box.height });
+        }}
+      >
+        {children}
+        {children && <Icon name="down" size={12} />}
+      </Button>
+      {at && <Menu label={label} items={items()} at={at} onClose={() => setAt(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,5 @@
+import { Head } from "../ui/Head";
+
+export function LoginPage() {
+  return <Head title="Login" />;
+}
