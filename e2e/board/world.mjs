@@ -48,7 +48,9 @@ export class World {
     });
     this.port = Number(new URL(this.base).port);
     await until('the server to answer', () => fetch(`${this.base}/api/health`).then((r) => r.ok, () => false));
-    this.front = this.base;
+    // While the board is worked on, something else may stand before the server and give out its files.
+    const { FORGE_E2E_FRONT } = process.env;
+    this.front ??= FORGE_E2E_FRONT ? await (await import(FORGE_E2E_FRONT)).front(this.base) : this.base;
   }
 
   /** Ends the server as a power cut would. Agents keep running. */
