@@ -1,0 +1,60 @@
+// The small answer to what an agent asks: Deny and Allow for a permission, a way to the attempt for what must be read.
+
+import { Link } from "wouter";
+import type { Approval } from "../api/types";
+import styles from "./AskButtons.module.css";
+import { type Answering, useAnswer } from "./answer";
+import { Button } from "./Button";
+
+type Props = {
+  ask: Approval;
+  size?: "normal" | "small";
+  /** The task's title, where several requests stand on one page: it becomes part of the buttons' names. */
+  title?: string;
+  /** The keys that do the same here, shown beside the words. */
+  hints?: { allow: string; deny: string };
+  /** When keys answer as well, whoever listens to them has the state. */
+  answering?: Answering;
+};
+
+export function AskButtons({ ask, size = "normal", title, hints, answering }: Props) {
+  const own = useAnswer(ask);
+  const { busy, said, problem, answer } = answering ?? own;
+  const named = (word: string) => (title ? `${word}: ${title}` : undefined);
+  if (ask.kind !== "permission")
+    return (
+      <Link className={styles.link} href={`/a/${ask.task_attempt_id}`} aria-label={named(verbOf(ask))}>
+        {verbOf(ask)}
+      </Link>
+    );
+  return (
+    <span className={styles.buttons}>
+      <Button
+        size={size}
+        label={named("Deny")}
+        hint={hints?.deny}
+        busy={said === false && busy}
+        onClick={() => answer(false)}
+      >
+        Deny
+      </Button>
+      <Button
+        kind="ask"
+        size={size}
+        label={named("Allow")}
+        hint={hints?.allow}
+        busy={said === true && busy}
+        onClick={() => answer(true)}
+      >
+        Allow
+      </Button>
+      {problem && (
+        <span className={styles.problem} role="alert">
+          {problem}
+        </span>
+      )}
+    </span>
+  );
+}
+
+const verbOf = (ask: Approval) => (ask.kind === "plan" ? "Read" : "Answer");
