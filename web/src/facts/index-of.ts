@@ -19,10 +19,10 @@ let last: { world: World; index: Index } | null = null;
 /** The index of a world; the same one for the same world. */
 export function indexOf(world: World): Index {
   if (last?.world === world) return last.index;
-  const attempts = Map.groupBy(world.attempts.values(), (attempt) => attempt.task_id ?? "");
+  const attempts = grouped(world.attempts.values(), (attempt) => attempt.task_id ?? "");
   for (const list of attempts.values()) list.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const open = [...world.asks.values()].filter((ask) => ask.state === "open");
-  const asks = Map.groupBy(open, (ask) => ask.task_attempt_id);
+  const asks = grouped(open, (ask) => ask.task_attempt_id);
   for (const list of asks.values()) list.sort((a, b) => (a.requested_at < b.requested_at ? -1 : 1));
 
   const attemptsOf = (task: string) => attempts.get(task) ?? NONE;
@@ -47,4 +47,15 @@ export function indexOf(world: World): Index {
   };
   last = { world, index };
   return index;
+}
+
+function grouped<T>(things: Iterable<T>, by: (thing: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const thing of things) {
+    const key = by(thing);
+    const group = groups.get(key);
+    if (group) group.push(thing);
+    else groups.set(key, [thing]);
+  }
+  return groups;
 }
