@@ -1,5 +1,52 @@
-import { Head } from "../ui/Head";
+// Asks for the server's token when it wants one, and gives it in exchange for the cookie that carries it from then on.
+
+import { type FormEvent, useState } from "react";
+import { post, sentenceOf } from "../api/client";
+import { live } from "../api/live";
+import { load } from "../api/world";
+import { Button } from "../ui/Button";
+import { TextField } from "../ui/Field";
+import styles from "./Welcome.module.css";
 
 export function LoginPage() {
-  return <Head title="Login" />;
+  const [token, setToken] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const enter = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isBusy || !token.trim()) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await post("/session", { token: token.trim() });
+      await load();
+      live.tryNow();
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <main id="content" className={styles.page}>
+      <form className={`${styles.welcome} ${styles.form}`} onSubmit={enter}>
+        <h1>This Forge asks for its token</h1>
+        <p className={styles.lead}>
+          `forge serve` prints it when it starts, and it stands in the file “token” of the server's data
+          directory.
+        </p>
+        <TextField
+          label="Token"
+          type="password"
+          autoFocus
+          autoComplete="current-password"
+          value={token}
+          problem={problem}
+          onChange={(event) => setToken(event.target.value)}
+        />
+        <Button kind="primary" submit busy={isBusy && "Checking"}>
+          Continue
+        </Button>
+      </form>
+    </main>
+  );
 }

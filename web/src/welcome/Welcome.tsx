@@ -1,0 +1,96 @@
+// The first page of a Forge without projects: what it is, which agents are here, and the two ways to begin.
+
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { post, sentenceOf } from "../api/client";
+import type { Project } from "../api/types";
+import { assume } from "../api/world";
+import { readiness, useInfo } from "../app/info";
+import { openOverlay } from "../app/overlays";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import styles from "./Welcome.module.css";
+
+export function Welcome() {
+  return (
+    <div className={styles.page}>
+      <div className={styles.welcome}>
+        <h1>Forge runs coding agents on your code, each on its own branch.</h1>
+        <p className={styles.lead}>Nothing leaves this machine but what your agents send.</p>
+        <Agents />
+        <ul className={styles.ways}>
+          <Demo />
+          <li>
+            <Button onClick={() => openOverlay({ name: "add project" })}>Add a project</Button>
+            <p>A folder with git on this machine. Your checkout is not touched: each attempt gets its own.</p>
+          </li>
+        </ul>
+        <p className={styles.risk}>
+          Agents run commands as you. Some profiles ask first, others do not; the choice stands beside every
+          Start.
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function Agents() {
+  const { data, error } = useInfo();
+  if (error) return <p role="alert">Agents not shown: {error.message}</p>;
+  if (!data) return <p className={styles.agents}>Looking for agents…</p>;
+  // The scripted one is ours, and an agent without a command is none yet.
+  const real = data.agents.filter((agent) => agent.found !== "built_in" && agent.found !== "no_command");
+  const here = real.filter((agent) => agent.installed);
+  if (here.length === 0)
+    return (
+      <p className={styles.agents}>
+        No coding agent found. Install one, or try the demo. <a href="/settings/agents">Agents</a>
+      </p>
+    );
+  return (
+    <div className={styles.agents}>
+      <h2>Agents found</h2>
+      <ul>
+        {here.map((agent) => (
+          <li key={agent.executor} data-ready={readiness(agent) === "ready" || undefined}>
+            <Icon name={readiness(agent) === "ready" ? "done" : "conflict"} size={14} />
+            {agent.title} {agent.version}
+            {readiness(agent) === "not logged in" && <small>not logged in</small>}
+          </li>
+        ))}
+      </ul>
+      {real.length > here.length && <small>{real.length - here.length} others are not installed.</small>}
+    </div>
+  );
+}
+
+function Demo() {
+  const [, go] = useLocation();
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const start = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const project = await post<Project>("/demo");
+      assume("projects", project.id, project);
+      go(`/p/${project.id}`);
+    } catch (error) {
+      setProblem(sentenceOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <li>
+      <Button kind="primary" busy={isBusy && "Making the demo"} onClick={start}>
+        Try the demo
+      </Button>
+      <p>A small project and a scripted agent. 30 seconds, no account.</p>
+      {problem && (
+        <p role="alert" className={styles.problem}>
+          {problem}
+        </p>
+      )}
+    </li>
+  );
+}
