@@ -24,6 +24,8 @@ mod findings;
 #[cfg(test)]
 mod killed;
 #[cfg(test)]
+mod lfs;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod map_streams;
