@@ -45,6 +45,16 @@ export function run(id: ActionId) {
     ?.run();
 }
 
+/** Does an action as soon as the page that is opening offers it; gives up when it does not. */
+export function runSoon(id: ActionId, patience = 3000) {
+  const until = performance.now() + patience;
+  const look = () => {
+    if (offered().some((action) => action.id === id)) run(id);
+    else if (performance.now() < until) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** A key event as the table writes it: `Mod+k`, `Shift+h`, `?`, `ArrowUp`. */

@@ -55,6 +55,7 @@ export function inboxOf(world: World, now = Date.now()): readonly InboxItem[] {
     const title = task?.title ?? attempt.branch;
     for (const ask of open) {
       const { state, reason, since } = attemptFacts(attempt, [ask]);
+      if (isHidden(attempt, KIND_OF[state] ?? "question", since, now)) continue;
       items.push({
         id: `ask:${ask.approval_id}`,
         kind: KIND_OF[state] ?? "question",

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Approval } from "../api/types";
+import { questionsOf, whatIsAsked } from "./questions";
+
+const ask = (input: unknown, more: Partial<Approval> = {}) =>
+  ({ input, text: "Which colour?", tool_name: "Bash", ...more }) as Approval;
+
+test("a permission to run names the command whole, also when it is a list of words", () => {
+  expect(whatIsAsked(ask({ command: "rm -rf x", description: "to begin anew" }))).toEqual({
+    verb: "Run",
+    object: "rm -rf x",
+    reason: "to begin anew",
+  });
+  expect(whatIsAsked(ask({ command: ["ls", "-l"] })).object).toBe("ls -l");
+});
+
+test("an edit names its file, and a tool that is not known shows all of its input", () => {
+  expect(whatIsAsked(ask({ file_path: "/a/b.ts" }, { tool_name: "Edit" })).verb).toBe("Edit");
+  expect(whatIsAsked(ask({ a: 1 }, { tool_name: "mcp__x" }))).toEqual({
+    verb: "Use mcp__x",
+    object: '{\n  "a": 1\n}',
+    reason: "",
+  });
+});
+
+test("a question without a list is its own words, and malformed ones do no harm", () => {
+  expect(questionsOf(ask(null))).toEqual([{ question: "Which colour?", options: [] }]);
+  expect(questionsOf(ask({ questions: [null, 3, {}] }))).toEqual([
+    { question: "Which colour?", options: [] },
+  ]);
+  expect(questionsOf(ask({ questions: [{ question: "A?", options: [{ label: "x" }, "y", null] }] }))).toEqual(
+    [
+      {
+        question: "A?",
+        options: [
+          { label: "x", description: "" },
+          { label: "y", description: "" },
+        ],
+      },
+    ],
+  );
+});

@@ -1,0 +1,38 @@
+// What an ask holds, out of the input that its agent sent with it. Agents differ, so nothing here is taken for granted.
+
+import type { Approval } from "../api/types";
+
+export type Question = { question: string; options: Array<{ label: string; description: string }> };
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** The questions of an ask; its own words when it brings no list. */
+export function questionsOf(ask: Approval): Question[] {
+  const listed = isRecord(ask.input) && Array.isArray(ask.input.questions) ? ask.input.questions : [];
+  const questions = listed.filter(isRecord).flatMap((it): Question[] => {
+    const question = textOf(it.question) || textOf(it.header);
+    const options = (Array.isArray(it.options) ? it.options : []).flatMap((option) => {
+      const label = isRecord(option) ? textOf(option.label) : textOf(option);
+      return label ? [{ label, description: isRecord(option) ? textOf(option.description) : "" }] : [];
+    });
+    return question ? [{ question, options }] : [];
+  });
+  return questions.length > 0 ? questions : [{ question: ask.text || ask.tool_name, options: [] }];
+}
+
+/** What a permission is for: the verb, the whole object, and the reason that the agent gave. */
+export function whatIsAsked(ask: Approval): { verb: string; object: string; reason: string } {
+  const input = isRecord(ask.input) ? ask.input : {};
+  const reason = textOf(input.description) || textOf(input.reason);
+  const command = Array.isArray(input.command) ? input.command.join(" ") : textOf(input.command);
+  if (command) return { verb: "Run", object: command, reason };
+  const path = textOf(input.file_path) || textOf(input.path);
+  if (path && /edit|write|patch/i.test(ask.tool_name)) return { verb: "Edit", object: path, reason };
+  if (path && /read/i.test(ask.tool_name)) return { verb: "Read", object: path, reason };
+  const url = textOf(input.url);
+  if (url) return { verb: "Fetch", object: url, reason };
+  const whole = Object.keys(input).length > 0 ? JSON.stringify(input, null, 2) : ask.text;
+  return { verb: `Use ${ask.tool_name}`, object: whole, reason };
+}
