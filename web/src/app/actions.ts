@@ -5,7 +5,7 @@ export type Scope = "everywhere" | "board" | "inbox" | "attempt" | "changes";
 
 export type ActionId = keyof typeof ACTIONS;
 
-type Action = {
+export type Action = {
   words: string;
   scope: Scope;
   /** Each is one chord, or chords in a row divided by a blank: `g i`. `Mod` is Ctrl, or Cmd on a Mac. */
