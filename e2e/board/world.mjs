@@ -139,6 +139,7 @@ export class World {
     const page = await context.newPage();
     const tab = new Tab(this, context, page);
     this.tabs.push(tab);
+    if (path === 'about:blank') return tab;
     await page.goto(path);
     await page.waitForFunction(() => document.documentElement.dataset.ready === 'true', null, { timeout: PATIENCE });
     return tab;

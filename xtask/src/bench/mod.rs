@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the numbers that are promised, each beside a floor measured in the same run.
 
+mod board;
 mod boot;
 mod crowd;
 mod diffs;
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists, diffs, landing or entries
+    /// lists, diffs, landing, entries or board
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -56,7 +57,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 14] = [
+const MEASURES: [(&str, Measure); 15] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -71,6 +72,7 @@ const MEASURES: [(&str, Measure); 14] = [
     ("diffs", diffs::measure),
     ("landing", landing::measure),
     ("entries", entries::measure),
+    ("board", board::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.
