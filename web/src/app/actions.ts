@@ -104,6 +104,7 @@ export const ACTIONS = {
   nextHunk: action("changes", "Next change", "j", { keyOnly: true }),
   previousHunk: action("changes", "Previous change", "k", { keyOnly: true }),
   comment: action("changes", "Comment on the line", "c", { keyOnly: true }),
+  sendComments: action("changes", "Send the comments to the agent", "Mod+Enter"),
   viewed: action("changes", "Mark the file as viewed", "v"),
   openEditor: action("changes", "Open in the editor", "o"),
   splitDiff: action("changes", "Unified or split", "u"),

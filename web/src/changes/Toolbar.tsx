@@ -1,0 +1,120 @@
+// The head of the changes: how much changed against what, which part of it is shown, and how.
+
+import { useQuery } from "@tanstack/react-query";
+import { get } from "../api/client";
+import type { AttemptSnapshot } from "../api/types";
+import { shown } from "../app/keys";
+import { prefer, usePreferences } from "../app/preferences";
+import { keyOf } from "../app/queries";
+import { MenuButton, type MenuItem } from "../ui/Menu";
+import { counted } from "../ui/numbers";
+import styles from "./Changes.module.css";
+import { Counts } from "./FileHead";
+import type { ChangedFile } from "./files";
+import type { Scope } from "./store";
+
+type Props = {
+  attempt: string;
+  scope: Scope;
+  setScope: (scope: Scope) => void;
+  files: readonly ChangedFile[];
+  target: string;
+  behind: number;
+  isSplit: boolean;
+  canSplit: boolean;
+  isSpaceIgnored: boolean;
+  setSpaceIgnored: (isIgnored: boolean) => void;
+  areAllOpen: boolean;
+  setAllOpen: (isOpen: boolean) => void;
+};
+
+export function Toolbar(props: Props) {
+  const { attempt, scope, setScope, files, target, behind, isSplit, canSplit } = props;
+  const { diffColours } = usePreferences();
+  const { data: snapshots } = useQuery({
+    queryKey: keyOf.attempt(attempt, "snapshots"),
+    queryFn: ({ signal }) => get<AttemptSnapshot[]>(`/task-attempts/${attempt}/snapshots`, signal),
+  });
+  const turns = turnsOf(snapshots ?? []);
+  const chosen = turns.find((turn) => turn.to === scope?.to);
+  const scopes = (): MenuItem[] => [
+    { words: "All changes", isChosen: scope === null, run: () => setScope(null) },
+    ...turns.map((turn) => ({
+      words: turn.words,
+      isChosen: turn.to === scope?.to,
+      run: () => turn.from !== null && setScope({ from: turn.from, to: turn.to }),
+      disabled: turn.from === null && "There is no snapshot from before it.",
+      about: turn.about,
+    })),
+  ];
+  const views = (): MenuItem[] => [
+    {
+      words: "Unified",
+      isChosen: !isSplit,
+      hint: shown("u"),
+      run: () => prefer({ diffView: "unified" }),
+    },
+    {
+      words: "Split",
+      isChosen: isSplit,
+      hint: shown("u"),
+      run: () => prefer({ diffView: "split" }),
+      disabled: !canSplit && "The pane is too narrow.",
+    },
+    "line",
+    {
+      words: props.isSpaceIgnored ? "Show changes of whitespace" : "Hide changes of whitespace",
+      hint: shown("w"),
+      run: () => props.setSpaceIgnored(!props.isSpaceIgnored),
+    },
+    {
+      words: props.areAllOpen ? "Fold all files" : "Show all files",
+      run: () => props.setAllOpen(!props.areAllOpen),
+    },
+    {
+      words: diffColours === "red-green" ? "Blue and orange" : "Green and red",
+      run: () => prefer({ diffColours: diffColours === "red-green" ? "blue-orange" : "red-green" }),
+    },
+  ];
+  const sum = (of: "added" | "deleted") => files.reduce((total, file) => total + file[of], 0);
+  return (
+    <div className={styles.toolbar}>
+      <span className={styles.sum}>
+        {counted(files.length, "file")}
+        <Counts added={sum("added")} deleted={sum("deleted")} />
+        <span className={styles.base}>
+          base {target}
+          {behind > 0 && ` (${behind} behind)`}
+        </span>
+      </span>
+      <MenuButton size="small" kind="quiet" label={`Shown: ${chosen?.words ?? "All changes"}`} items={scopes}>
+        {chosen?.words ?? "All changes"}
+      </MenuButton>
+      <MenuButton size="small" kind="quiet" label="View" items={views}>
+        {isSplit ? "Split" : "Unified"}
+      </MenuButton>
+    </div>
+  );
+}
+
+/** The turns that can be looked at alone: each from the snapshot before it to its own. */
+export function turnsOf(snapshots: readonly AttemptSnapshot[]) {
+  const oldest = [...snapshots].reverse();
+  const turns = oldest.flatMap((snapshot, index) => {
+    if (snapshot.why !== "turn") return [];
+    const { changes } = snapshot;
+    const count = changes ? changes.added + changes.changed + changes.deleted : null;
+    return [
+      {
+        to: snapshot.id,
+        from: oldest[index - 1]?.id ?? null,
+        about: count === null ? undefined : counted(count, "file"),
+        words: "",
+      },
+    ];
+  });
+  turns.forEach((turn, index) => {
+    turn.words = `Turn ${index + 1}`;
+  });
+  return turns.reverse();
+}

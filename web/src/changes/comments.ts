@@ -1,0 +1,108 @@
+// The person's comments on an attempt's changes. They are kept by the server, so they outlive the tab; what is being
+// written is kept here until it is saved.
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { get, newKey, post, put, remove } from "../api/client";
+import type { FollowUpProcess } from "../api/types";
+import { say, sayError } from "../app/notices";
+import { keyOf } from "../app/queries";
+import type { Side } from "./rows";
+
+export type Comment = {
+  id: string;
+  path: string;
+  side: Side;
+  line: number;
+  end_line: number | null;
+  quote: string;
+  text: string;
+  sent_at: string | null;
+};
+
+/** A comment that is being written: a new one, or one that is changed. */
+export type Writing = Omit<Comment, "id" | "sent_at"> & { id: string | null };
+
+export function useComments(attempt: string) {
+  const path = `/task-attempts/${attempt}/comments`;
+  const queries = useQueryClient();
+  const queryKey = keyOf.attempt(attempt, "comments");
+  const { data, refetch } = useQuery({ queryKey, queryFn: ({ signal }) => get<Comment[]>(path, signal) });
+  const [writing, setWriting] = useState<Writing | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const comments = data ?? [];
+  const refresh = () => queries.invalidateQueries({ queryKey });
+
+  /** Saves what is being written; false when that did not work, and then it stays. */
+  const save = async (): Promise<boolean> => {
+    if (!writing) return true;
+    if (writing.text.trim() === "") {
+      setWriting(null);
+      return true;
+    }
+    try {
+      const { id, ...said } = writing;
+      if (id) await put(`${path}/${id}`, { text: said.text });
+      else await post(path, said);
+      setWriting(null);
+      setProblem(null);
+      await refresh();
+      return true;
+    } catch (error) {
+      setProblem(`The comment was not saved: ${(error as Error).message}`);
+      return false;
+    }
+  };
+
+  return {
+    comments,
+    pending: comments.filter((comment) => comment.sent_at === null),
+    writing,
+    problem,
+    save,
+    write(text: string) {
+      setWriting((now) => now && { ...now, text });
+    },
+    /** Opens the box at a place; what was begun elsewhere is saved first. */
+    async begin(at: Writing) {
+      if (await save()) setWriting(at);
+    },
+    cancel() {
+      setWriting(null);
+      setProblem(null);
+    },
+    async discard(list: readonly Comment[]) {
+      try {
+        await Promise.all(list.map(({ id }) => remove(`${path}/${id}`)));
+        const undo = async () => {
+          try {
+            for (const { id: _, sent_at: __, ...said } of list) await post(path, said);
+          } catch (error) {
+            sayError(error);
+          }
+          await refresh();
+        };
+        say(list.length === 1 ? "The comment is gone." : `${list.length} comments are gone.`, {
+          undo: () => void undo(),
+        });
+      } catch (error) {
+        sayError(error);
+      }
+      await refresh();
+    },
+    /** Sends a message and marks the comments as sent. */
+    async send(prompt: string, list: readonly Comment[]) {
+      const { delivered } = await post<FollowUpProcess>(
+        `/task-attempts/${attempt}/follow-up`,
+        { prompt },
+        newKey(),
+      );
+      await post(`${path}/sent`, { ids: list.map(({ id }) => id) });
+      await refresh();
+      say(delivered === "queued" ? "It is sent after this turn." : "Sent to the agent.");
+    },
+    reload: refetch,
+  };
+}
+
+export type Comments = ReturnType<typeof useComments>;

@@ -1,0 +1,35 @@
+// The one message that tells an agent the person's comments on its changes. Pure.
+
+import { placeWords } from "./anchors";
+import type { Side } from "./rows";
+
+export type Said = {
+  path: string;
+  side: Side;
+  line: number;
+  end_line?: number | null;
+  quote: string;
+  text: string;
+};
+
+const MOST_QUOTED = 12;
+
+/** Each comment with the lines it is about, in the order of the files. */
+export function composed(comments: readonly Said[]): string {
+  const blocks = [...comments]
+    .sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1))
+    .map((comment) => {
+      const place = placeWords(comment.side, comment.line, comment.end_line);
+      return `\`${comment.path}\`, ${place}:\n${quoted(comment.quote)}\n\n${comment.text.trim()}`;
+    });
+  return [comments.length === 1 ? "A comment on your changes:" : "Comments on your changes:", ...blocks].join(
+    "\n\n",
+  );
+}
+
+function quoted(quote: string): string {
+  const lines = quote.split("\n");
+  const shown = lines.slice(0, MOST_QUOTED).map((line) => `> ${line}`);
+  if (lines.length > MOST_QUOTED) shown.push(`> … ${lines.length - MOST_QUOTED} more lines`);
+  return shown.join("\n");
+}

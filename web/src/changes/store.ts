@@ -1,0 +1,196 @@
+// What an attempt has changed, as far as it is looked at: the list of files, told live, and the contents of those that
+// come near the screen. A file that is being read does not change under the reader; it waits for "Update".
+
+import { get } from "../api/client";
+import { live } from "../api/live";
+import type { Diff, DiffEntry, PatchOpDiffValue, TaskAttemptDiff } from "../api/types";
+import { pathOf } from "./files";
+
+/** What is compared: everything since the branch left its target, or the files between two snapshots. */
+export type Scope = { from: string; to: string } | null;
+
+export type Content = { state: "known"; diff: Diff } | { state: "failed"; error: unknown };
+
+/** How many files are asked for at once. */
+const AT_ONCE = 25;
+
+export class DiffStore {
+  /** The list as it is shown, by path. */
+  files: ReadonlyMap<string, Diff> = new Map();
+  /** False until the list has come once. */
+  isKnown = false;
+  error: unknown = null;
+  /** Files that changed while they were read, and are shown as they were. */
+  held: ReadonlySet<string> = new Set();
+  /** Grows with every change. */
+  version = 0;
+
+  private told = new Map<string, Diff>();
+  private contents = new Map<string, Content>();
+  private asked = new Set<string>();
+  private wanted = new Set<string>();
+  private reading: ReadonlySet<string> = new Set();
+  private isRefilled = false;
+  private watchers = new Set<() => void>();
+  private isEnded = false;
+
+  constructor(
+    readonly attempt: string,
+    readonly scope: Scope,
+  ) {}
+
+  /** Begins to follow; the answer ends it. */
+  start(): () => void {
+    this.isEnded = false;
+    if (this.scope) {
+      void this.load();
+      return () => {
+        this.isEnded = true;
+      };
+    }
+    const stop = live.follow(`diff-stats:${this.attempt}`, {
+      message: (message) => {
+        if ("error" in message) {
+          this.error = new Error(message.error);
+          this.changed();
+        } else if ("value" in message) this.hear(message.value as PatchOpDiffValue[]);
+      },
+    });
+    return () => {
+      this.isEnded = true;
+      stop();
+    };
+  }
+
+  subscribe = (watcher: () => void) => {
+    this.watchers.add(watcher);
+    return () => void this.watchers.delete(watcher);
+  };
+
+  content(path: string): Content | undefined {
+    return this.contents.get(path);
+  }
+
+  /** Says that a file is near the screen, so that its contents are fetched. */
+  want(path: string) {
+    if (this.contents.has(path) || this.asked.has(path) || this.wanted.has(path)) return;
+    if (this.wanted.size === 0) setTimeout(() => this.fetch(), 0);
+    this.wanted.add(path);
+  }
+
+  again(path: string) {
+    this.contents.delete(path);
+    this.changed();
+    this.want(path);
+  }
+
+  /** Says which files are on the screen or commented on right now. */
+  read(paths: ReadonlySet<string>) {
+    this.reading = paths;
+  }
+
+  /** Shows everything as it is now. */
+  update() {
+    for (const path of this.held) this.contents.delete(path);
+    this.held = new Set();
+    this.files = new Map(this.told);
+    this.changed();
+  }
+
+  private hear(operations: readonly PatchOpDiffValue[]) {
+    const before = this.told;
+    this.told = new Map(before);
+    const touched = new Set<string>();
+    for (const { op, path, value } of operations) {
+      if (path === "/entries") {
+        this.told = new Map();
+        this.isRefilled = this.isKnown;
+        continue;
+      }
+      const name = path.slice("/entries/".length).replaceAll("~1", "/").replaceAll("~0", "~");
+      if (op === "remove") this.told.delete(name);
+      else this.told.set(name, (value as DiffEntry).content);
+      touched.add(name);
+    }
+    const held = new Set(this.held);
+    for (const name of this.isKnown ? touched : []) {
+      const [old, now] = [this.files.get(name), this.told.get(name)];
+      // After a new connection everything is told again; what looks the same stays.
+      if (this.isRefilled && old && now && looksLike(old, now)) this.told.set(name, old);
+      else if (old && this.reading.has(name) && this.contents.has(name)) held.add(name);
+      else this.contents.delete(name);
+    }
+    this.isRefilled = false;
+    this.held = held;
+    const shown = new Map(this.told);
+    for (const name of held) {
+      const old = this.files.get(name);
+      if (old) shown.set(name, old);
+    }
+    this.files = shown;
+    this.isKnown = true;
+    this.error = null;
+    this.changed();
+  }
+
+  private query(more: ReadonlyArray<[string, string]>) {
+    const words = new URLSearchParams(more.map((pair) => [...pair]));
+    if (this.scope) {
+      words.set("from", this.scope.from);
+      words.set("to", this.scope.to);
+    }
+    return `/task-attempts/${this.attempt}/diff?${words}`;
+  }
+
+  private async load() {
+    try {
+      const { diffs } = await get<TaskAttemptDiff>(this.query([["stats_only", "true"]]));
+      this.told = new Map(diffs.map((diff) => [pathOf(diff), diff]));
+      this.files = this.told;
+      this.isKnown = true;
+      this.error = null;
+    } catch (error) {
+      this.error = error;
+    }
+    this.changed();
+  }
+
+  private async fetch() {
+    const paths = [...this.wanted].slice(0, AT_ONCE);
+    for (const path of paths) {
+      this.wanted.delete(path);
+      this.asked.add(path);
+    }
+    if (this.wanted.size > 0) setTimeout(() => this.fetch(), 0);
+    const asked = new Map(paths.map((path) => [path, this.told.get(path)]));
+    try {
+      const { diffs } = await get<TaskAttemptDiff>(this.query(paths.map((path) => ["path", path])));
+      const found = new Map(diffs.map((diff) => [pathOf(diff), diff]));
+      for (const path of paths) {
+        const diff = found.get(path);
+        // What changed while it was under way is asked for again when it is drawn.
+        if (diff && (this.told.get(path) === asked.get(path) || this.held.has(path)))
+          this.contents.set(path, { state: "known", diff });
+        else if (!diff)
+          this.contents.set(path, { state: "failed", error: new Error("It is not changed any more.") });
+      }
+    } catch (error) {
+      for (const path of paths) this.contents.set(path, { state: "failed", error });
+    }
+    for (const path of paths) this.asked.delete(path);
+    this.changed();
+  }
+
+  private changed() {
+    if (this.isEnded) return;
+    this.version += 1;
+    for (const watcher of this.watchers) watcher();
+  }
+}
+
+const looksLike = (a: Diff, b: Diff) =>
+  a.additions === b.additions &&
+  a.deletions === b.deletions &&
+  a.change === b.change &&
+  a.oldPath === b.oldPath &&
+  a.newMode === b.newMode;
