@@ -175,6 +175,20 @@ export type BranchStatus = {
   untracked_count: number | null;
 };
 
+/** A dev server as a card shows it. */
+export type CardDevServer = {
+  port: number;
+  run_id: string;
+  url: string;
+};
+
+/** A pull request as a card shows it. */
+export type CardPullRequest = {
+  number: number;
+  status: PullRequestStatus;
+  url: string;
+};
+
 export type ChangeQueued = {
   position?: number | null;
   prompt?: string | null;
@@ -1319,7 +1333,10 @@ export type StartedTask = {
   has_merged_attempt: boolean;
   id: string;
   last_attempt_failed: boolean;
+  last_attempt_id: string | null;
   parent_task_attempt: string | null;
+  /** Its place in the order by hand; lower is higher, and a new task stands above all others. */
+  position: number;
   project_id: string;
   status: TaskStatus;
   task: Task;
@@ -1357,16 +1374,26 @@ export type Task = {
 };
 
 export type TaskAttempt = {
+  /** What its agent does now, in a few words; null when none runs or nobody knows. */
+  activity: string | null;
   branch: string;
   branch_name: string;
   cache_creation_tokens: number | null;
   cache_read_tokens: number | null;
+  /** Review comments that were not sent yet. */
+  comments: number;
   container_ref: string | null;
   /** Millionths of a US dollar that it has cost, where its agent tells. */
   cost_micros: number | null;
   created_at: string;
+  /** Its dev server that runs. */
+  dev_server: CardDevServer | null;
+  /** When a person put it aside. */
+  dismissed_at: string | null;
   executor: string;
   executor_profile_id: ExecutorProfileId;
+  /** What differs from where its branch left the target, as it was last computed; null until then. */
+  files_changed: number | null;
   /** Changes outside its worktree that were found after its runs and are open. */
   findings: number;
   /** The attempt whose conversation its own branched off. */
@@ -1377,25 +1404,44 @@ export type TaskAttempt = {
   input_tokens: number | null;
   is_conflicted: boolean;
   is_merged: boolean;
+  /** The newest run but dev servers. */
+  last_run_id: string | null;
+  /** Until when a person put it aside. */
+  later_until: string | null;
   /** When the limit of its agent's provider is over; null when nobody said, or there is none. */
   limited_until: string | null;
+  lines_added: number | null;
+  lines_deleted: number | null;
   open_asks: number;
   output_tokens: number | null;
+  /** The first line of the setup script that runs; null when none does. */
+  preparing: string | null;
   project_id: string;
+  /** The newest one. */
+  pull_request: CardPullRequest | null;
   /** Its place among those that a limit holds back, counted from 1. */
   queue_place: number | null;
   queued: number;
   reason: string | null;
   /** It goes on by itself when such a limit is over; null means as the settings say. */
   resume_when_limited: boolean | null;
+  /** When a person last looked at it. */
+  seen_at: string | null;
   setup_completed_at: string | null;
   /** Why it seems to be stuck, in a sentence; null while it does not. */
   stalled: string | null;
   state: AttemptState;
+  /** When it came into the state it is in. */
+  state_since: string;
   status: ExecutionProcessStatus | null;
   target_branch: string;
   task: Task | null;
   task_id: string | null;
+  /** How much of its agent's newest to-do list is done; null when there was none. */
+  todos_done: number | null;
+  todos_total: number | null;
+  /** How often its agent was told something. */
+  turns: number;
   /** Nobody is there to answer: what its agent asks is answered by rule. */
   unattended: boolean;
   updated_at: string;
@@ -1459,7 +1505,10 @@ export type TaskWithAttemptStatus = {
   has_merged_attempt: boolean;
   id: string;
   last_attempt_failed: boolean;
+  last_attempt_id: string | null;
   parent_task_attempt: string | null;
+  /** Its place in the order by hand; lower is higher, and a new task stands above all others. */
+  position: number;
   project_id: string;
   status: TaskStatus;
   title: string;

@@ -177,7 +177,7 @@ pub use tags::{NewTag, TagChange};
 pub use tasks::{NewTask, TaskChange};
 pub use templates::{NewTemplate, TemplateChange, TemplatesOf};
 pub use usage::{UsageBy, UsageOf, UsageSum};
-pub use views::{AttemptView, Family, Limited, Overview, TaskView};
+pub use views::{AttemptView, Card, ChangeSum, Family, Limited, Overview, TaskView, Todos};
 pub use vitals::Vitals;
 
 use drive::Handle;

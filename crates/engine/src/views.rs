@@ -1,6 +1,6 @@
 //! What people look at: things of the store together with what follows from them.
 
-use forge_model::{Attempt, AttemptState, RunState, Task, Time};
+use forge_model::{Attempt, AttemptId, AttemptState, PullRequest, RunId, RunState, Task, Time};
 
 /// A task and what its attempts say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,9 @@ pub struct TaskView {
     pub attempt_count: i64,
     /// A chat with an agent, or an agent's standing task: on no board.
     pub is_chat: bool,
+    /// Its place in the order by hand; lower is higher.
+    pub position: i64,
+    pub last_attempt: Option<AttemptId>,
 }
 
 /// An attempt and what its runs say about it.
@@ -39,6 +42,53 @@ pub struct AttemptView {
     pub limited: Option<Limited>,
     /// Why it seems to be stuck, in a sentence; derived from what its process shows, and never stored.
     pub stalled: Option<String>,
+    pub card: Card,
+}
+
+/// What the card of an attempt shows beside its state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// When it came into the state it is in.
+    pub state_since: Time,
+    /// What its agent does now, in a few words; known while it runs, and never stored.
+    pub activity: Option<String>,
+    /// The first line of the setup script that runs.
+    pub preparing: Option<String>,
+    /// What its agent's newest to-do list comes to.
+    pub todos: Option<Todos>,
+    /// What its newest diff comes to.
+    pub changes: Option<ChangeSum>,
+    /// The newest one.
+    pub pull_request: Option<PullRequest>,
+    /// When a person last looked at it.
+    pub seen_at: Option<Time>,
+    /// When a person put it aside.
+    pub dismissed_at: Option<Time>,
+    /// Until when a person put it aside.
+    pub later_until: Option<Time>,
+    /// Review comments that were not sent yet.
+    pub comments: i64,
+    /// Its dev server that runs, and the port it was given.
+    pub dev_server: Option<(RunId, u16)>,
+    /// The newest run but dev servers.
+    pub last_run: Option<RunId>,
+    /// How often its agent was told something; what a retry left out of the history does not count.
+    pub turns: i64,
+}
+
+/// How far a to-do list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Todos {
+    pub done: i64,
+    pub total: i64,
+}
+
+/// How much differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangeSum {
+    pub files: i64,
+    pub added: i64,
+    pub deleted: i64,
 }
 
 impl AttemptView {

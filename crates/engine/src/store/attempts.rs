@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use forge_model::{Attempt, AttemptId, AttemptState, Manner, ProfileId, ProjectId, TaskId, Time, Usage};
 
 use super::conn::{Conn, Error, Row, args};
-use super::{statements, tasks};
+use super::{cards, statements, tasks};
 use crate::{AttemptView, Limited};
 
 macro_rules! view {
@@ -30,7 +30,22 @@ macro_rules! view {
                 (select count(*) from findings f where f.attempt_id = a.id and f.state = 'seen'),
                 a.unattended, a.resume_when_limited, a.forked_from,
                 (select l.created_at from limited l where l.attempt_id = a.id),
-                (select l.until from limited l where l.attempt_id = a.id)
+                (select l.until from limited l where l.attempt_id = a.id),
+                coalesce(a.state_since, a.updated_at), a.todos_done, a.todos_total, a.files_changed, a.lines_added,
+                a.lines_deleted, a.seen_at, a.dismissed_at, a.later_until,
+                (select count(*) from comments c where c.attempt_id = a.id and c.sent_at is null),
+                (select m.pr_number || ' ' || coalesce(m.pr_status, 'unknown') || ' ' || m.pr_url from merges m
+                    where m.attempt_id = a.id and m.kind = 'pr' order by m.created_at desc, m.id limit 1),
+                (select r.id || ' ' || p.port from runs r join ports p on p.attempt_id = r.attempt_id and p.slot = 0
+                    where r.attempt_id = a.id and r.kind = 'dev_server' and r.state in ('pending', 'running')
+                    order by r.started_at desc, r.id limit 1),
+                (select r.id from runs r where r.attempt_id = a.id and r.kind <> 'dev_server'
+                    order by r.started_at desc, r.id limit 1),
+                (select count(*) from runs r where r.attempt_id = a.id and r.kind = 'agent' and r.dropped = 0)
+                    + (select count(*) from runs r join inputs i on i.run_id = r.id where r.attempt_id = a.id
+                        and r.kind = 'agent' and r.dropped = 0 and i.body like '{\"kind\":\"turn\"%'),
+                (select r.prompt from runs r where r.attempt_id = a.id and r.kind = 'setup'
+                    and r.state in ('pending', 'running') limit 1)
              from attempts a ",
             $tail
         )
@@ -52,9 +67,10 @@ statements! {
     BIRTHS = "select id, created_at from attempts where project_id = $1 order by created_at, id";
     INSERT = "insert into attempts (id, project_id, task_id, agent, variant, state, reason, branch, target_branch,
         base_commit, worktree, worktree_deleted, session, prompt, created_at, updated_at, in_place, unattended,
-        resume_when_limited, forked_from)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
-    MOVE = "update attempts set state = $3, reason = $4, updated_at = $5 where id = $1 and state = $2";
+        resume_when_limited, forked_from, state_since)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $15)";
+    MOVE = "update attempts set state = $3, reason = $4, updated_at = $5,
+        state_since = case when state = $3 then state_since else $5 end where id = $1 and state = $2";
     BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
     NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1 and in_place = 0";
     SET_TARGET = "update attempts set target_branch = $2, updated_at = $3 where id = $1";
@@ -280,6 +296,7 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
             None => None,
         },
         stalled: None,
+        card: cards::card(row, 35)?,
     })
 }
 

@@ -13,6 +13,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("desk", include_str!("../../migrations/0003_desk.sql")),
     ("git", include_str!("../../migrations/0004_git.sql")),
     ("agents", include_str!("../../migrations/0005_agents.sql")),
+    ("board", include_str!("../../migrations/0006_board.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -107,6 +108,7 @@ mod tests {
             (3, "5f34e4e316daf27f"),
             (4, "7598621166a026e7"),
             (5, "6ddfde5e273952d3"),
+            (6, "748c5d6174a57be2"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);

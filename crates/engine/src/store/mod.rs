@@ -8,6 +8,7 @@ pub(crate) mod acts;
 pub(crate) mod asks;
 pub(crate) mod attempts;
 pub(crate) mod calls;
+pub(crate) mod cards;
 pub(crate) mod conn;
 pub(crate) mod diffs;
 pub(crate) mod disk;

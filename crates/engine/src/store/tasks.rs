@@ -26,7 +26,9 @@ macro_rules! view {
                 (select a.variant from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1),
                 t.status = 'agent' or exists (select 1 from standing_agents s where s.task_id = t.id),
                 exists (select 1 from merges m join attempts a on a.id = m.attempt_id where a.task_id = t.id
-                    and (m.kind = 'direct' or m.pr_status = 'merged'))
+                    and (m.kind = 'direct' or m.pr_status = 'merged')),
+                t.position,
+                (select a.id from attempts a where a.task_id = t.id order by a.created_at desc, a.id limit 1)
              from tasks t ",
             $tail
         )
@@ -35,9 +37,9 @@ macro_rules! view {
 
 statements! {
     OF_PROJECT = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
-        t.updated_at, null from tasks t where t.project_id = $1 and t.status <> 'agent'
+        t.updated_at, null, t.position from tasks t where t.project_id = $1 and t.status <> 'agent'
         and not exists (select 1 from standing_agents s where s.task_id = t.id) order by t.created_at desc, t.id";
-    ATTEMPTS_OF_PROJECT = "select a.task_id, a.agent, a.variant from attempts a
+    ATTEMPTS_OF_PROJECT = "select a.task_id, a.agent, a.variant, a.id from attempts a
         where a.project_id = $1 and a.task_id is not null order by a.created_at desc, a.id";
     RUNS_OF_PROJECT = "select a.task_id, r.state from attempts a join runs r on r.attempt_id = a.id
         where a.project_id = $1 and a.task_id is not null and r.kind <> 'dev_server'
@@ -54,8 +56,9 @@ statements! {
             order by r.started_at desc, r.id limit 1) from tasks t where t.id = $1";
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
-    INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    // A new task stands above all others.
+    INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at,
+        position) values ($1, $2, $3, $4, $5, $6, $7, $8, (select coalesce(min(position), 0) - 1048576 from tasks))";
     UPDATE = "update tasks set title = $2, description = $3, status = $4, parent_attempt_id = $5, updated_at = $6
         where id = $1";
     SET_STATUS = "update tasks set status = $2, updated_at = $3 where id = $1";
@@ -76,6 +79,7 @@ pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView
         let tries = tries.entry(row.text(0)?).or_default();
         if tries.count == 0 {
             tries.executor = executor(row.text(1)?, row.maybe_text(2)?);
+            tries.last = Some(row.parse(3)?);
         }
         tries.count += 1;
     }
@@ -95,7 +99,7 @@ pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView
     let whole = |row: &Row| {
         let id = row.text(0)?;
         let task = Task { dev_server: servers.remove(&id), ..task(row)? };
-        Ok(seen(task, tries.remove(&id).unwrap_or_default(), false))
+        Ok(seen(task, tries.remove(&id).unwrap_or_default(), false, row.int(9)?))
     };
     conn.query(OF_PROJECT, args![project])?.iter().map(whole).collect()
 }
@@ -171,6 +175,7 @@ struct Tries {
     live: bool,
     newest_run: Option<RunState>,
     executor: String,
+    last: Option<AttemptId>,
     merged: bool,
 }
 
@@ -184,8 +189,9 @@ fn view(row: &Row) -> Result<TaskView, Error> {
             None => String::new(),
         },
         merged: row.flag(15)?,
+        last: row.maybe_parse(17)?,
     };
-    Ok(seen(task(row)?, tries, row.flag(14)?))
+    Ok(seen(task(row)?, tries, row.flag(14)?, row.int(16)?))
 }
 
 fn task(row: &Row) -> Result<Task, Error> {
@@ -206,7 +212,7 @@ fn executor(agent: String, variant: Option<String>) -> String {
     ProfileId { agent, variant }.to_string()
 }
 
-fn seen(task: Task, tries: Tries, is_chat: bool) -> TaskView {
+fn seen(task: Task, tries: Tries, is_chat: bool, position: i64) -> TaskView {
     let failed = |state: RunState| state.is_over() && state != RunState::Completed;
     TaskView {
         task,
@@ -216,6 +222,8 @@ fn seen(task: Task, tries: Tries, is_chat: bool) -> TaskView {
         last_attempt_failed: tries.newest_run.is_some_and(failed),
         executor: tries.executor,
         is_chat,
+        position,
+        last_attempt: tries.last,
     }
 }
 

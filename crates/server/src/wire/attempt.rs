@@ -5,6 +5,7 @@ use forge_model::{AttemptId, AttemptState, Manner, ProfileId, ProjectId, TaskId,
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::card::AttemptCard;
 use super::process::ExecutionProcessStatus;
 use super::task::new_task;
 use super::{Task, TaskWithAttemptStatus};
@@ -58,6 +59,8 @@ pub(crate) struct TaskAttempt {
     unattended: bool,
     /// The attempt whose conversation its own branched off.
     forked_from: Option<AttemptId>,
+    #[serde(flatten)]
+    card: AttemptCard,
     task: Option<Task>,
 }
 
@@ -123,6 +126,7 @@ impl From<AttemptView> for TaskAttempt {
             stalled: view.stalled,
             unattended: attempt.manner.unattended,
             forked_from: attempt.manner.forked_from,
+            card: AttemptCard::new(attempt.id, view.card),
             task: view.task.map(Task::from),
         }
     }

@@ -5,6 +5,7 @@
 mod approval;
 mod attempt;
 mod branch;
+mod card;
 mod config;
 mod diff;
 mod directory;

@@ -31,6 +31,10 @@ pub(crate) struct TaskWithAttemptStatus {
     last_attempt_failed: bool,
     executor: String,
     attempt_count: i64,
+    // From here on, additions to the contract.
+    /// Its place in the order by hand; lower is higher, and a new task stands above all others.
+    position: i64,
+    last_attempt_id: Option<AttemptId>,
 }
 
 impl From<forge_model::Task> for Task {
@@ -64,6 +68,8 @@ impl From<TaskView> for TaskWithAttemptStatus {
             last_attempt_failed: view.last_attempt_failed,
             executor: view.executor,
             attempt_count: view.attempt_count,
+            position: view.position,
+            last_attempt_id: view.last_attempt,
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use forge_engine::{AttemptView, Branch, Change, Changed, Delivered, FollowedUp, Started, TaskView};
+use forge_engine::{
+    AttemptView, Branch, Card, Change, ChangeSum, Changed, Delivered, FollowedUp, Started, TaskView, Todos,
+};
 use forge_model::{
     Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, Manner, ProfileId,
-    ProjectId, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
+    ProjectId, PullRequest, PullRequestStatus, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -61,6 +63,8 @@ fn task_view() -> TaskView {
         executor: "CODEX".to_string(),
         is_chat: false,
         attempt_count: 1,
+        position: -7,
+        last_attempt: Some(id()),
     }
 }
 
@@ -97,6 +101,21 @@ fn attempt_view() -> AttemptView {
         findings: 1,
         limited: None,
         stalled: None,
+        card: Card {
+            state_since: AT,
+            activity: Some("Editing db.ts".to_string()),
+            preparing: None,
+            todos: None,
+            changes: None,
+            pull_request: None,
+            seen_at: None,
+            dismissed_at: None,
+            later_until: None,
+            comments: 0,
+            dev_server: None,
+            last_run: Some(id()),
+            turns: 1,
+        },
     }
 }
 
@@ -173,7 +192,10 @@ fn wire_attempt() -> Value {
         "open_asks": 0, "queued": 2, "queue_place": null, "is_merged": false,
         "is_conflicted": false, "in_place": false, "findings": 1, "cost_micros": null,
         "limited_until": null, "resume_when_limited": null, "stalled": null, "unattended": false,
-        "forked_from": null, "task": wire_task(),
+        "forked_from": null, "state_since": WHEN, "activity": "Editing db.ts", "preparing": null,
+        "todos_done": null, "todos_total": null, "files_changed": null, "lines_added": null, "lines_deleted": null,
+        "pull_request": null, "seen_at": null, "dismissed_at": null, "later_until": null, "comments": 0,
+        "dev_server": null, "last_run_id": ID, "turns": 1, "task": wire_task(),
     })
 }
 
@@ -199,7 +221,7 @@ fn a_task_comes_alone_or_with_what_its_attempts_say() {
     assert_eq!(wire(Task::from(task_view())), wire_task());
     let flags = json!({
         "has_in_progress_attempt": true, "has_merged_attempt": false, "last_attempt_failed": false,
-        "executor": "CODEX", "attempt_count": 1,
+        "executor": "CODEX", "attempt_count": 1, "position": -7, "last_attempt_id": ID,
     });
     assert_eq!(wire(TaskWithAttemptStatus::from(task_view())), with(wire_task(), flags));
 }
@@ -207,6 +229,33 @@ fn a_task_comes_alone_or_with_what_its_attempts_say() {
 #[test]
 fn an_attempt_has_the_contracts_keys_and_the_ones_clients_look_for() {
     assert_eq!(wire(TaskAttempt::from(attempt_view())), wire_attempt());
+}
+
+#[test]
+fn the_card_of_an_attempt_is_told_by_keys_of_the_attempt_itself() {
+    let mut view = attempt_view();
+    view.card = Card {
+        todos: Some(Todos { done: 2, total: 5 }),
+        changes: Some(ChangeSum { files: 3, added: 20, deleted: 4 }),
+        pull_request: Some(PullRequest {
+            number: 42,
+            url: "https://example.org/42".to_string(),
+            status: PullRequestStatus::Open,
+            merged_at: None,
+            commit: None,
+        }),
+        dev_server: Some((id(), 20_010)),
+        later_until: Some(AT),
+        comments: 3,
+        ..view.card
+    };
+    let changed = json!({
+        "todos_done": 2, "todos_total": 5, "files_changed": 3, "lines_added": 20, "lines_deleted": 4,
+        "pull_request": {"number": 42, "url": "https://example.org/42", "status": "open"},
+        "dev_server": {"run_id": ID, "port": 20010, "url": "http://6a0c2f1e.localhost:20010/"},
+        "later_until": WHEN, "comments": 3,
+    });
+    assert_eq!(wire(TaskAttempt::from(view)), with(wire_attempt(), changed));
 }
 
 #[test]
