@@ -181,7 +181,7 @@ fn with(mut value: Value, more: Value) -> Value {
 }
 
 fn wire_attempt() -> Value {
-    json!({
+    let attempt = json!({
         "id": ID, "task_id": ID, "container_ref": "/data/worktrees/6a0c-fix-it", "branch": "forge/6a0c-fix-it",
         "target_branch": "main", "executor": "CLAUDE_CODE:PLAN", "worktree_deleted": false,
         "setup_completed_at": null, "input_tokens": null, "output_tokens": null, "cache_creation_tokens": null,
@@ -192,11 +192,14 @@ fn wire_attempt() -> Value {
         "open_asks": 0, "queued": 2, "queue_place": null, "is_merged": false,
         "is_conflicted": false, "in_place": false, "findings": 1, "cost_micros": null,
         "limited_until": null, "resume_when_limited": null, "stalled": null, "unattended": false,
-        "forked_from": null, "state_since": WHEN, "activity": "Editing db.ts", "preparing": null,
-        "todos_done": null, "todos_total": null, "files_changed": null, "lines_added": null, "lines_deleted": null,
-        "pull_request": null, "seen_at": null, "dismissed_at": null, "later_until": null, "comments": 0,
-        "dev_server": null, "last_run_id": ID, "turns": 1, "task": wire_task(),
-    })
+        "forked_from": null, "task": wire_task(),
+    });
+    let card = json!({
+        "state_since": WHEN, "activity": "Editing db.ts", "preparing": null, "todos_done": null, "todos_total": null,
+        "files_changed": null, "lines_added": null, "lines_deleted": null, "pull_request": null, "seen_at": null,
+        "dismissed_at": null, "later_until": null, "comments": 0, "dev_server": null, "last_run_id": ID, "turns": 1,
+    });
+    with(attempt, card)
 }
 
 #[test]
