@@ -159,6 +159,17 @@ export type AuthRequired = {
   auth_required: boolean;
 };
 
+export type Board = {
+  /** What agents wait for, oldest first. */
+  approvals: Array<Approval>;
+  /** Every attempt that has a task. Its own `task` is null where `tasks` has it. */
+  attempts: Array<TaskAttempt>;
+  /** Where to follow the events from: they tell everything that is not in here. */
+  position: number;
+  projects: Array<Project>;
+  tasks: Array<TaskWithAttemptStatus>;
+};
+
 export type BranchStatus = {
   commits_ahead: number | null;
   commits_behind: number | null;

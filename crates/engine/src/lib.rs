@@ -11,6 +11,7 @@ mod asks;
 mod attempts;
 mod availability;
 mod background;
+mod board;
 mod branch_status;
 mod bring_back;
 mod browse;
@@ -131,6 +132,7 @@ use forge_model::RunId;
 
 pub use asks::{AskFilter, NewAsk};
 pub use availability::{Availability, Found, LoggedIn};
+pub use board::Board;
 pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use config::{ConfigChange, config_schema};

@@ -48,6 +48,7 @@ export const operations = {
   followUpExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/follow-up","gives":"data","repeatable":true},
   getApprovalStatus: {"method":"GET","path":"/api/approvals/{ask_id}/status","gives":"json"},
   getAuthRequired: {"method":"GET","path":"/api/forge/auth-required","gives":"json"},
+  getBoard: {"method":"GET","path":"/api/board","gives":"data"},
   getCommitInfo: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-info","gives":"data"},
   getConfig: {"method":"GET","path":"/api/config","gives":"data"},
   getContainerInfo: {"method":"GET","path":"/api/containers/info","gives":"data"},
@@ -366,6 +367,11 @@ export abstract class Operations {
   /** Says whether every caller needs a token. */
   getAuthRequired(options?: CallOptions): Promise<T.AuthRequired> {
     return this.call(operations.getAuthRequired, { options });
+  }
+
+  /** Returns all projects, tasks, attempts and open approvals at one position. */
+  getBoard(options?: CallOptions): Promise<T.Board> {
+    return this.call(operations.getBoard, { options });
   }
 
   /** Returns a commit's name and the first line of its message. */

@@ -76,6 +76,7 @@ async function scenario(forge, client, check) {
   const repository = makeRepository(forge.dir);
   const project = await call('createProject', { name: 'demo', git_repo_path: repository, use_existing_repo: true });
   assert.deepEqual((await call('listProjects')).map(({ id }) => id), [project.id]);
+  assert.deepEqual((await call('getBoard')).projects.map(({ id }) => id), [project.id]);
   assert.equal((await call('getProject', project.id)).name, 'demo');
   assert.equal((await call('updateProject', project.id, { name: 'shown' })).name, 'shown');
   assert.equal((await call('listProjectBranches', project.id))[0].name, 'main');

@@ -1,8 +1,11 @@
 //! Attempts in the store, with what their runs say about them.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use forge_model::{Attempt, AttemptId, AttemptState, Manner, ProfileId, ProjectId, TaskId, Time, Usage};
+use forge_model::{
+    Attempt, AttemptId, AttemptState, Manner, ProfileId, ProjectId, Task, TaskId, Time, Usage,
+};
 
 use super::conn::{Conn, Error, Row, args};
 use super::{cards, statements, tasks};
@@ -107,6 +110,19 @@ pub(crate) fn all(conn: &Conn, task: Option<TaskId>) -> Result<Vec<AttemptView>,
         None => conn.query(ALL, &[])?,
     };
     rows.iter().map(|row| with_task(conn, row)).collect()
+}
+
+/// Returns all attempts that have a task, newest first, and their tasks but for those that are known.
+pub(crate) fn beside(conn: &Conn, known: &HashSet<TaskId>) -> Result<Vec<AttemptView>, Error> {
+    let whole = |row: &Row| {
+        let attempt = attempt(row)?;
+        let task = match attempt.task.filter(|task| !known.contains(task)) {
+            Some(task) => tasks::bare(conn, task)?,
+            None => None,
+        };
+        view(attempt, task, row)
+    };
+    conn.query(ALL, &[])?.iter().map(whole).collect()
 }
 
 /// Returns the attempts without a task, newest first.
@@ -281,6 +297,10 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
         Some(task) => tasks::bare(conn, task)?,
         None => None,
     };
+    view(attempt, task, row)
+}
+
+fn view(attempt: Attempt, task: Option<Task>, row: &Row) -> Result<AttemptView, Error> {
     Ok(AttemptView {
         attempt,
         task,

@@ -3,6 +3,7 @@
 mod about;
 mod approvals;
 mod attempts;
+mod board;
 mod config;
 mod containers;
 mod diffs;
@@ -48,6 +49,7 @@ pub(crate) fn all() -> Api {
         .merge(config::api())
         .merge(mcp_config::api())
         .merge(github::api())
+        .merge(board::api())
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())

@@ -4,6 +4,7 @@
 
 mod approval;
 mod attempt;
+mod board;
 mod branch;
 mod card;
 mod config;
@@ -41,6 +42,7 @@ pub(crate) use attempt::{
     AttemptUpdate, CREATE_AND_START_TASK, CREATE_ATTEMPT, FOLLOW_UP, RUN_AGENT_SETUP, RunAgentSetupResponse,
     StartedTask, TaskAttempt, start_task,
 };
+pub(crate) use board::Board;
 pub(crate) use branch::GitBranch;
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
 pub(crate) use diff::{DiffEntry, DiffValue, TaskAttemptDiff};

@@ -42,4 +42,5 @@ mod scripts;
 mod tags;
 mod tasks;
 mod travel;
+mod whole_board;
 mod world;
