@@ -54,7 +54,7 @@ export function CommentBar({ id, comments, viewed, total }: Props) {
         }
       }}
     >
-      {isMessageShown && (
+      {isMessageShown && !writing && (
         <textarea
           className={styles.message}
           aria-label="Message"

@@ -62,7 +62,6 @@ export function FileTree({ files, current, onChoose }: Props) {
               type="button"
               role="treeitem"
               className={styles.row}
-              aria-label={spoken(row.file)}
               aria-level={row.depth + 1}
               aria-current={row.file.path === current ? "true" : undefined}
               data-viewed={isViewed(row.file) || undefined}
@@ -71,21 +70,24 @@ export function FileTree({ files, current, onChoose }: Props) {
               onFocus={() => setFocused(row.file.path)}
               onClick={() => onChoose(row.file.path)}
             >
-              <Icon name={isViewed(row.file) ? "done" : "file"} size={14} />
-              <span className={styles.name} title={row.file.path}>
-                <bdi>{plain(nameOf(row.file.path))}</bdi>
-              </span>
-              {row.file.isConflicted && <span className={styles.conflict}>conflict</span>}
-              {row.file.about.length > 0 && (
-                <span className={styles.about}>{plain(short(row.file.about))}</span>
-              )}
-              {noted.has(row.file.path) && (
-                <span className={styles.noted}>
-                  <Icon name="comment" size={12} />
-                  {noted.get(row.file.path)}
+              <span className="unseen">{spoken(row.file)}</span>
+              <span aria-hidden="true" className={styles.seen}>
+                <Icon name={isViewed(row.file) ? "done" : "file"} size={14} />
+                <span className={styles.name} title={row.file.path}>
+                  <bdi>{plain(nameOf(row.file.path))}</bdi>
                 </span>
-              )}
-              <Counts added={row.file.added} deleted={row.file.deleted} />
+                {row.file.isConflicted && <span className={styles.conflict}>conflict</span>}
+                {row.file.about.length > 0 && (
+                  <span className={styles.about}>{plain(short(row.file.about))}</span>
+                )}
+                {noted.has(row.file.path) && (
+                  <span className={styles.noted}>
+                    <Icon name="comment" size={12} />
+                    {noted.get(row.file.path)}
+                  </span>
+                )}
+                <Counts added={row.file.added} deleted={row.file.deleted} />
+              </span>
             </button>
           ) : (
             <div

@@ -90,7 +90,7 @@ export function Toolbar(props: Props) {
       <MenuButton size="small" kind="quiet" label={`Shown: ${chosen?.words ?? "All changes"}`} items={scopes}>
         {chosen?.words ?? "All changes"}
       </MenuButton>
-      <MenuButton size="small" kind="quiet" label="View" items={views}>
+      <MenuButton size="small" kind="quiet" label={`View: ${isSplit ? "Split" : "Unified"}`} items={views}>
         {isSplit ? "Split" : "Unified"}
       </MenuButton>
     </div>

@@ -1,0 +1,60 @@
+// What stands in the way of landing, in a sentence that stays, with the ways out beside it.
+
+import type { BranchStatus, TaskAttempt } from "../api/types";
+import { Button } from "../ui/Button";
+import type { Landing } from "./acts";
+import styles from "./Landing.module.css";
+import { isBusy } from "./next-step";
+import { AT_WORK } from "./verbs";
+
+type ConflictProps = { attempt: TaskAttempt; status: BranchStatus; landing: Landing; onAbort: () => void };
+
+export function Conflict({ attempt, status, landing, onAbort }: ConflictProps) {
+  const { conflicted_files: files, conflict_op: operation } = status;
+  if (!operation) return null;
+  const what = operation === "cherry_pick" ? "Cherry-pick" : operation[0]?.toUpperCase() + operation.slice(1);
+  const named =
+    files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more` : files.join(", ");
+  const busy = isBusy(attempt) && AT_WORK;
+  return (
+    <div className={styles.problem} role="alert">
+      <p>
+        {files.length > 0
+          ? `${what} stopped: ${named} ${files.length === 1 ? "conflicts" : "conflict"} with ${status.target_branch_name}.`
+          : `${what} is not finished: every conflict is resolved. It goes on at the end of the next turn.`}
+      </p>
+      <div className={styles.acts}>
+        {files.length > 0 && (
+          <Button disabled={busy} onClick={() => void landing.resolve(files)}>
+            Let the agent resolve it
+          </Button>
+        )}
+        <Button onClick={() => void landing.openEditor(files[0])}>Open in editor</Button>
+        <Button disabled={busy} onClick={onAbort}>
+          Abort {operation === "rebase" ? "rebase" : operation.replace("_", "-")}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+export function Refusal({ landing, onChangeTarget }: { landing: Landing; onChangeTarget: () => void }) {
+  const { problem } = landing;
+  if (!problem) return null;
+  return (
+    <div className={styles.problem} role="alert">
+      <p>{problem.sentence}</p>
+      <div className={styles.acts}>
+        {problem.remedy === "rebase then merge" && (
+          <Button onClick={() => void landing.rebaseThenMerge()}>Rebase then merge</Button>
+        )}
+        {problem.remedy === "merge without hooks" && (
+          <Button onClick={() => void landing.merge(true)}>Merge without hooks</Button>
+        )}
+        {problem.remedy === "change target" && <Button onClick={onChangeTarget}>Change target branch</Button>}
+        {problem.remedy === "stop" && <Button onClick={() => void landing.stop()}>Stop the agent</Button>}
+        <Button kind="quiet" icon="close" label="Close" onClick={landing.forget} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+// The verbs of landing. Each says what goes on while it goes on, and ends in a change that is seen or in a sentence
+// that stays, with the remedy beside it.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { newKey, post, put, Refused, sentenceOf } from "../api/client";
+import type { AttachPrResponse, FollowUpProcess, OpenEditorResponse } from "../api/types";
+import { world } from "../api/world";
+import { say, sayError } from "../app/notices";
+import { keyOf } from "../app/queries";
+import { resolvePrompt } from "./next-step";
+
+export type Remedy = "rebase then merge" | "merge without hooks" | "change target" | "stop";
+
+export type Problem = { sentence: string; remedy: Remedy | null };
+
+const REMEDIES: Record<string, Remedy> = {
+  diverged: "rebase then merge",
+  hook_failed: "merge without hooks",
+  no_target: "change target",
+  busy: "stop",
+};
+
+const codeOf = (error: unknown) => {
+  const details = error instanceof Refused ? error.details : null;
+  if (typeof details === "string") return details;
+  return details && typeof details === "object" && "type" in details ? String(details.type) : null;
+};
+
+export function useLanding(attempt: string) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const base = `/task-attempts/${attempt}`;
+
+  /** Does something under its word; true when it was done. `not` begins the sentence of a refusal. */
+  const doing = async (word: string, not: string, act: () => Promise<unknown>): Promise<boolean> => {
+    if (busy) return false;
+    setBusy(word);
+    setProblem(null);
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      const code = codeOf(error);
+      // Conflicts are told by the branch's own standing, which is asked for again below.
+      if (code !== "merge_conflicts")
+        setProblem({ sentence: `${not}: ${sentenceOf(error)}`, remedy: (code && REMEDIES[code]) || null });
+      return false;
+    } finally {
+      await queries.invalidateQueries({ queryKey: keyOf.attempt(attempt) });
+      setBusy(null);
+    }
+  };
+
+  const target = () => world().attempts.get(attempt)?.target_branch ?? "its target";
+  const merged = () => {
+    const task = world().attempts.get(attempt)?.task_id;
+    const archive = () => void put(`/tasks/${task}`, { status: "archived" }).catch(sayError);
+    say(`Merged into ${target()}.`, task ? { action: { words: "Archive", run: archive } } : {});
+  };
+
+  return {
+    busy,
+    problem,
+    forget: () => setProblem(null),
+    merge: async (skip_hooks = false) => {
+      const isDone = await doing("Merging", "Not merged", () => post(`${base}/merge`, { skip_hooks }));
+      if (isDone) merged();
+      return isDone;
+    },
+    rebase: (new_base_branch?: string) =>
+      doing("Rebasing", "Not rebased", () => post(`${base}/rebase`, { new_base_branch })),
+    rebaseThenMerge: async () => {
+      const isDone = await doing("Rebasing", "Not merged", async () => {
+        await post(`${base}/rebase`, {});
+        setBusy("Merging");
+        await post(`${base}/merge`, {});
+      });
+      if (isDone) merged();
+      return isDone;
+    },
+    push: async () => {
+      const isDone = await doing("Pushing", "Not pushed", () => post(`${base}/push`));
+      if (isDone) say("Pushed.");
+      return isDone;
+    },
+    createPullRequest: (asked: { title: string; body: string; target_branch: string }) =>
+      doing("Creating", "Pull request not created", async () => {
+        const url = await post<string>(`${base}/pr`, asked);
+        say("The pull request is open.", { action: { words: "Open", run: () => visit(url) } });
+      }),
+    attach: (pr_number: number | null) =>
+      doing("Looking", "No pull request attached", async () => {
+        const found = await post<AttachPrResponse>(`${base}/pr/attach`, { pr_number });
+        if (!found.pr_attached) throw new Error("there is none for this branch.");
+        say(`#${found.pr_number} is attached.`);
+      }),
+    changeTarget: (new_target_branch: string) =>
+      doing("Changing", "The target is not changed", () =>
+        post(`${base}/change-target-branch`, { new_target_branch }),
+      ),
+    resolve: (files: readonly string[]) =>
+      doing("Sending", "Not sent", async () => {
+        const prompt = resolvePrompt(target(), files);
+        const { delivered } = await post<FollowUpProcess>(`${base}/follow-up`, { prompt }, newKey());
+        say(delivered === "queued" ? "The agent resolves it after this turn." : "The agent resolves it.");
+      }),
+    openEditor: (file?: string) =>
+      doing("Opening", "Not opened", async () => {
+        const { url } = await post<OpenEditorResponse>(`${base}/open-editor`, { file_path: file ?? null });
+        if (url) location.assign(url);
+      }),
+    abort: () => doing("Aborting", "Not aborted", () => post(`${base}/conflicts/abort`)),
+    stop: () => doing("Stopping", "Not stopped", () => post(`${base}/stop`)),
+  };
+}
+
+export type Landing = ReturnType<typeof useLanding>;
+
+export const visit = (url: string) => void open(url, "_blank", "noopener,noreferrer");
