@@ -6,9 +6,11 @@ import { wordMarks } from "./words";
 function check(before: readonly string[], after: readonly string[], edits: readonly Edit[]) {
   let [i, j] = [0, 0];
   for (const edit of edits) {
-    expect([edit.old, edit.new]).toEqual([i, j]);
+    if (edit.old !== i || edit.new !== j)
+      throw new Error(`after ${i} and ${j} comes ${JSON.stringify(edit)}`);
     if (edit.kind === "same") {
-      for (let n = 0; n < edit.count; n += 1) expect(before[i + n]).toBe(after[j + n]);
+      const isEqual = before.slice(i, i + edit.count).every((line, n) => line === after[j + n]);
+      if (!isEqual) throw new Error(`lines ${i} and ${j} are not the same`);
       i += edit.count;
       j += edit.count;
     } else {
