@@ -23,7 +23,7 @@ export function Dialogs({ attempt, status, landing, open, onClose }: DialogsProp
   const then = (isDone: Promise<boolean>) => void isDone.then(onClose);
   const kept = (
     <>
-      They become one commit on {target}. The branch and what it was before are kept.
+      It lands as one commit on {target}. The branch, and what it was before, are kept.
       {isDirty(status) && " What is not committed yet is committed first."}
     </>
   );

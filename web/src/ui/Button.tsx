@@ -17,6 +17,8 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "type"> 
   /** The word of what is going on after it was pressed: "Merging". */
   busy?: string | false | null;
   submit?: boolean;
+  /** Has the focus when its dialog opens. */
+  "data-autofocus"?: boolean;
   children?: ReactNode;
 };
 

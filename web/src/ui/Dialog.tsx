@@ -23,6 +23,8 @@ export function Dialog({ title, onClose, children, isAlert, width = "normal", fo
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // The browser would choose the first button there is, which is the one that closes.
+    element?.querySelector<HTMLElement>("[data-autofocus], input, textarea, select")?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -87,14 +89,14 @@ export function Confirm({
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose} autoFocus={isDestructive}>
+          <Button onClick={onClose} data-autofocus={isDestructive || undefined}>
             Cancel
           </Button>
           <Button
             kind={isDestructive ? "danger" : "primary"}
             busy={busy}
             onClick={onConfirm}
-            autoFocus={!isDestructive}
+            data-autofocus={!isDestructive || undefined}
           >
             {verb}
           </Button>
