@@ -39,6 +39,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
   useEffect(() => store.start(), [store]);
   useSyncExternalStore(store.subscribe, () => store.version);
   const { data: status } = useBranchStatus(attempt);
+  const isAtWork = useWorld((world) => world.attempts.get(attempt)?.state === "running");
   const target = useWorld((world) => world.attempts.get(attempt)?.target_branch ?? "its target");
   const { files: told } = store;
   const conflicted = status?.conflicted_files;
@@ -102,7 +103,8 @@ function Diffs({ attempt, scope, setScope }: Props) {
       handle.findItemIndex(handle.scrollOffset + handle.viewportSize),
     ];
     setCurrent(files[first]?.path ?? null);
-    const onScreen = files.slice(first, last + 1).map((file) => file.path);
+    // What changes while no agent is at work is the person's own doing, and is shown at once.
+    const onScreen = isAtWork ? files.slice(first, last + 1).map((file) => file.path) : [];
     store.read(new Set(comments.writing ? [...onScreen, comments.writing.path] : onScreen));
   };
   useEffect(look);

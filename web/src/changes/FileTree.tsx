@@ -11,7 +11,8 @@ import { useReader } from "./reader";
 
 type Props = { files: readonly ChangedFile[]; current: string | null; onChoose: (path: string) => void };
 
-const ROW = 24;
+/** A finger needs more room than a pointer. */
+const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 24;
 
 export function FileTree({ files, current, onChoose }: Props) {
   const { isViewed, comments } = useReader();

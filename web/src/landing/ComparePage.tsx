@@ -82,7 +82,10 @@ export function ComparePage({ task: id }: { task: string }) {
 }
 
 function Column({ attempt, number }: { attempt: TaskAttempt; number: number }) {
-  const facts = useWorld((world) => indexOf(world).factsOfAttempt(attempt.id));
+  const facts = useWorld(
+    (world) => indexOf(world).factsOfAttempt(attempt.id),
+    (a, b) => a?.state === b?.state && a?.reason === b?.reason,
+  );
   const { data, error } = useQuery({
     queryKey: keyOf.attempt(attempt.id, "last entries"),
     queryFn: ({ signal }) => get<TaskAttemptEntries>(`/task-attempts/${attempt.id}/entries?limit=50`, signal),

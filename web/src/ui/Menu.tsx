@@ -90,7 +90,8 @@ export function Menu({ label, items, at, onClose }: Props) {
       aria-label={label}
       tabIndex={-1}
       onKeyDown={move}
-      style={place ?? { left: at.x, top: at.y, visibility: "hidden" }}
+      // Measured where it has all the width there is.
+      style={place ?? { left: 0, top: 0, visibility: "hidden" }}
     >
       {items.map((item, index) =>
         item === "line" ? (
