@@ -1,0 +1,228 @@
+// Reading what an attempt changed, and answering it line by line.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+const LONG = Array.from({ length: 60 }, (_, n) => `export const v${n} = ${n};`).join('\n');
+const FILES = {
+  'README.md': '# Shop\n',
+  'src/server.js': `${LONG}\n`,
+  'src/old.js': 'one\ntwo\nthree\nfour\nfive\n',
+  'src/gone.js': 'bye\n',
+  'logo.bin': 'a\0b\n',
+};
+const EVERY_KIND = [
+  'edit src/limit.js export const limit = 60;',
+  'run sed -i "s/v30 = 30/v30 = 3030/" src/server.js',
+  'run git mv src/old.js src/renamed.js && rm src/gone.js && printf "\\0\\1\\2" > logo.bin',
+  'run seq 1 900 > package-lock.json',
+].join('\n');
+
+/** An attempt that has come to its end, and its changes in a tab. */
+async function changed(world, script, files = FILES, options = {}) {
+  const project = await world.project('shop', files);
+  const { task, attempt } = await world.start(project, 'Rate limiter', script);
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}?tab=changes`, options);
+  const tree = tab.page.getByRole('tree', { name: 'Changed files' });
+  const file = (path) => tab.page.getByRole('region', { name: path, exact: true });
+  return { project, task, attempt, tab, page: tab.page, tree, file };
+}
+
+const diffOf = async (world, attempt) => {
+  const { diffs } = await world.get(`/task-attempts/${attempt.id}/diff?stats_only=true`);
+  return diffs.map((diff) => diff.newPath ?? diff.oldPath).sort();
+};
+
+journey('a diff is read: what is new, edited, deleted, renamed and binary', async (world) => {
+  const { attempt, tab, page, tree, file } = await changed(world, EVERY_KIND);
+  for (const name of [
+    'src/limit.js, new, 1 added',
+    'src/server.js, 1 added, 1 deleted',
+    'src/gone.js, deleted, 1 deleted',
+    'src/renamed.js, renamed from src/old.js',
+    'logo.bin, binary',
+  ]) await tree.getByRole('treeitem', { name, exact: true }).waitFor();
+  const lines = file('src/server.js').getByRole('table', { name: 'src/server.js, changes' });
+  await lines.getByRole('row').filter({ hasText: 'v30 = 3030' }).waitFor();
+  assert.equal(await lines.getByRole('row').filter({ hasText: 'v5 = 5' }).count(), 0, 'far lines are folded');
+  await lines.getByRole('button', { name: /lines are the same/ }).first().click();
+  await lines.getByRole('row').filter({ hasText: 'v5 = 5;' }).waitFor();
+  await file('logo.bin').getByText('A binary file').waitFor();
+  await tree.getByRole('treeitem', { name: /^package-lock.json/ }).click();
+  await file('package-lock.json').getByText('Generated file, 900 lines.').waitFor();
+  assert.deepEqual(await diffOf(world, attempt), ['logo.bin', 'package-lock.json', 'src/gone.js', 'src/limit.js', 'src/renamed.js', 'src/server.js']);
+  await tab.accessible();
+  await tab.named();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+  await tab.accessible();
+});
+
+journey('both sides stand beside each other, and changes of whitespace can be hidden', async (world) => {
+  const files = { 'a.js': 'if (x) {\nrun();\n}\nconst n = 1;\n' };
+  const script = 'run printf "if (x) {\\n    run();\\n}\\nconst n = 2;\\n" > a.js';
+  const { page, file } = await changed(world, script, files, { viewport: { width: 2000, height: 900 } });
+  const rows = file('a.js').getByRole('row');
+  await rows.filter({ hasText: 'const n = 2;' }).waitFor();
+  assert.equal(await rows.filter({ hasText: 'const n = 1;' }).count(), 1);
+  await page.keyboard.press('u');
+  // One row holds what went and what came.
+  await rows.filter({ hasText: 'const n = 1;' }).filter({ hasText: 'const n = 2;' }).waitFor();
+  await page.keyboard.press('w');
+  await until('the indented line to be no change any more', async () => (await rows.filter({ hasText: '+' }).count()) === 1);
+  await page.reload();
+  await rows.filter({ hasText: 'const n = 1;' }).filter({ hasText: 'const n = 2;' }).waitFor();
+});
+
+journey('comments on lines go to the agent as one message', async (world) => {
+  const { attempt, tab, page, file } = await changed(world, EVERY_KIND);
+  const server = file('src/server.js');
+  await server.getByRole('button', { name: 'Comment on line 31', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Comment on line 31' }).fill('Why 3030?');
+  await page.keyboard.press('Control+Enter');
+  await server.getByRole('article', { name: 'Comment on line 31' }).getByText('Why 3030?').waitFor();
+  // A stretch of lines, by dragging.
+  const [from, to] = [server.getByRole('button', { name: 'Comment on line 29', exact: true }), server.getByRole('button', { name: 'Comment on line 30', exact: true })];
+  await from.hover();
+  await page.mouse.down();
+  await to.hover();
+  await page.mouse.up();
+  await page.getByRole('textbox', { name: 'Comment on lines 29 to 30' }).fill('Name these.');
+  const bar = page.getByRole('region', { name: 'Comments' });
+  await bar.getByText('2 comments in 1 file').waitFor();
+  await tab.accessible();
+  await bar.getByRole('button', { name: 'Send to agent' }).click();
+  await bar.waitFor({ state: 'detached' });
+  const told = await until('the agent to be told', async () => {
+    const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=200`);
+    return entries.find(({ entry }) => entry.entry_type.type === 'user_message' && entry.content.includes('Why 3030?'));
+  });
+  assert.match(told.entry.content, /`src\/server\.js`, lines 29 to 30:\n> export const v28 = 28;\n> export const v29 = 29;\n\nName these\./);
+  assert.match(told.entry.content, /line 31:\n> export const v30 = 3030;\n\nWhy 3030\?/);
+  const comments = await world.get(`/task-attempts/${attempt.id}/comments`);
+  assert.equal(comments.length, 2);
+  assert.ok(comments.every((comment) => comment.sent_at));
+  await server.getByRole('article', { name: 'Comment on line 31' }).getByText('sent').waitFor();
+});
+
+journey('a comment outlives the tab, and says when its line has changed', async (world) => {
+  const { attempt, page, file } = await changed(world, EVERY_KIND);
+  await file('src/limit.js').getByRole('button', { name: 'Comment on line 1', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Comment on line 1' }).fill('Too low.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const note = file('src/limit.js').getByRole('article', { name: 'Comment on line 1' });
+  await note.waitFor();
+  await page.reload();
+  await note.getByText('Too low.').waitFor();
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit src/limit.js export const limit = 600;' });
+  await note.getByText('The line changed since you wrote this.').waitFor();
+  await note.getByText('export const limit = 60;').waitFor();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await note.waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
+  await note.waitFor();
+  assert.equal((await world.get(`/task-attempts/${attempt.id}/comments`)).length, 1);
+});
+
+journey('a file that was viewed is folded and stays so', async (world) => {
+  const { page, file } = await changed(world, EVERY_KIND);
+  const box = page.getByRole('checkbox', { name: 'Viewed src/limit.js' });
+  await file('src/limit.js').getByRole('table').waitFor();
+  await box.check();
+  await file('src/limit.js').getByRole('table').waitFor({ state: 'detached' });
+  await page.reload();
+  await box.waitFor();
+  assert.equal(await box.isChecked(), true);
+  assert.equal(await file('src/limit.js').getByRole('table').count(), 0);
+});
+
+journey('a changed file is deleted, and comes back with undo', async (world) => {
+  const { attempt, page, tree, file } = await changed(world, EVERY_KIND);
+  await file('src/limit.js').getByRole('button', { name: 'Actions for src/limit.js' }).click();
+  await page.getByRole('menuitem', { name: /^Delete this file/ }).click();
+  const row = tree.getByRole('treeitem', { name: /^src\/limit.js/ });
+  await row.waitFor({ state: 'detached' });
+  assert.ok(!(await diffOf(world, attempt)).includes('src/limit.js'));
+  await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
+  await row.waitFor();
+  assert.ok((await diffOf(world, attempt)).includes('src/limit.js'));
+});
+
+journey('a diff of a thousand files is there at once, and few of them are drawn', async (world) => {
+  const script = 'run mkdir -p many && for n in $(seq 1000 1999); do seq 1 40 > many/$n.txt; done';
+  const { page, tree, file, attempt } = await changed(world, script, { 'README.md': '# Shop\n' });
+  await file('many/1000.txt').getByRole('row').filter({ hasText: '40' }).waitFor();
+  assert.ok(await page.evaluate(() => document.querySelectorAll('*').length) < 4000);
+  await tree.getByRole('treeitem', { name: /1000.txt/ }).focus();
+  await page.keyboard.press('End');
+  await tree.getByRole('treeitem', { name: /1999.txt/ }).click();
+  await file('many/1999.txt').getByRole('row').filter({ hasText: '40' }).waitFor();
+  assert.ok(await page.evaluate(() => document.querySelectorAll('*').length) < 4000);
+  assert.equal((await diffOf(world, attempt)).length, 1000);
+});
+
+journey('the keyboard goes from file to file and from change to change', async (world) => {
+  const { attempt, page, file } = await changed(world, EVERY_KIND);
+  await file('src/limit.js').getByRole('table').waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.closest('section')?.getAttribute('aria-label'));
+  await page.keyboard.press('n');
+  await until('the second file to have the focus', async () => (await focused()) === 'src/gone.js');
+  await page.keyboard.press('n');
+  await until('the third file to have the focus', async () => (await focused()) === 'src/limit.js');
+  await page.keyboard.press('j');
+  await until('its change to have the focus', () => page.evaluate(() => document.activeElement?.getAttribute('role') === 'row'));
+  await page.keyboard.press('c');
+  await page.getByRole('textbox', { name: 'Comment on line 1' }).waitFor();
+  await page.keyboard.type('Hm.');
+  await page.keyboard.press('Control+Enter');
+  await file('src/limit.js').getByRole('article', { name: 'Comment on line 1' }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await until('the comment to be sent', async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).every((it) => it.sent_at));
+  await page.keyboard.press('v');
+  assert.equal(await page.getByRole('checkbox', { name: 'Viewed src/limit.js' }).isChecked(), true);
+});
+
+journey('a file that changes while it is read waits until the reader wants it', async (world) => {
+  const project = await world.project();
+  const script = 'edit a.txt first\nask Go on?\nedit a.txt second\nask Done?';
+  const { attempt } = await world.start(project, 'Two steps', script);
+  const ask = await until('the question', async () => (await world.get('/approvals')).find((it) => it.state === 'open'));
+  const tab = await world.open(`/a/${attempt.id}?tab=changes`);
+  const lines = tab.page.getByRole('region', { name: 'a.txt', exact: true }).getByRole('row');
+  await lines.filter({ hasText: 'first' }).waitFor();
+  await world.post(`/approvals/${ask.approval_id}/respond`, { status: { status: 'approved' }, answers: {} }).catch(() =>
+    writeFileSync(join(attempt.container_ref, 'a.txt'), 'second\n'));
+  const bar = tab.page.getByText('1 file changed while you read.');
+  await bar.waitFor();
+  await lines.filter({ hasText: 'first' }).waitFor();
+  await tab.page.getByRole('button', { name: 'Update', exact: true }).click();
+  await lines.filter({ hasText: 'second' }).waitFor();
+  await bar.waitFor({ state: 'detached' });
+});
+
+journey('hostile names and lines are shown as text', async (world) => {
+  const name = '<img src=x onerror=alert(1)>.js';
+  const script = `run printf '<script>alert(1)</script>\\n\\342\\200\\256gnp.exe\\n\\033[31mred\\n' > '${name}'`;
+  const { page, tree, file } = await changed(world, script, { 'README.md': '# Shop\n' });
+  await tree.getByRole('treeitem', { name: new RegExp('^<img src=x') }).waitFor();
+  const rows = file(name).getByRole('row');
+  await rows.filter({ hasText: '<script>alert(1)</script>' }).waitFor();
+  await rows.filter({ hasText: 'U+202E' }).waitFor();
+  await rows.filter({ hasText: 'U+001B' }).waitFor();
+  assert.equal(await page.locator('img').count(), 0);
+});
+
+journey('changes are read on a phone', async (world) => {
+  const { tab, page, file } = await changed(world, EVERY_KIND, FILES, {
+    viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true,
+  });
+  await file('src/limit.js').getByRole('row').filter({ hasText: 'limit = 60' }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  await file('src/limit.js').getByRole('button', { name: 'Comment on line 1', exact: true }).tap();
+  await page.getByRole('textbox', { name: 'Comment on line 1' }).waitFor();
+  await tab.accessible();
+});

@@ -1,0 +1,189 @@
+// From an attempt's branch to its target.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+async function finished(world, script = 'edit README.md # Shop of the agent') {
+  const project = await world.project();
+  const { task, attempt } = await world.start(project, 'Rewrite the README', script);
+  await world.settled(attempt.id, 'finished');
+  return { project, task, attempt };
+}
+
+async function opened(world, { attempt }) {
+  const tab = await world.open(`/a/${attempt.id}`);
+  const strip = tab.page.getByRole('region', { name: 'Landing' });
+  return { tab, page: tab.page, strip, dialog: tab.page.getByRole('alertdialog') };
+}
+
+/** Somebody else's commit on main. */
+function move(project, text = 'moved\n', file = 'other.txt') {
+  writeFileSync(join(project.path, file), text);
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'moved on');
+}
+
+const onMain = (project, file = 'README.md') => project.git('show', `main:${file}`);
+const verb = async (page, name) => {
+  await page.getByRole('region', { name: 'Landing' }).getByRole('button', { name: 'Other ways to land' }).click();
+  await page.getByRole('menuitem', { name }).click();
+};
+
+journey('an attempt is merged, and its work is on main', async (world) => {
+  const made = await finished(world);
+  const { tab, page, strip, dialog } = await opened(world, made);
+  await strip.getByRole('button', { name: 'Merge into main' }).waitFor();
+  await tab.accessible();
+  await page.keyboard.press('Shift+M');
+  await dialog.getByText('Merge 1 commit into main?').waitFor();
+  await tab.accessible();
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Notices' }).getByText('Merged into main.').waitFor();
+  await strip.getByRole('button', { name: 'Nothing to merge' }).waitFor();
+  assert.equal(onMain(made.project), '# Shop of the agent\n');
+  assert.equal((await world.attempt(made.attempt.id)).is_merged, true);
+  assert.equal((await world.get(`/tasks/${made.task.id}`)).status, 'done');
+});
+
+journey('main moved on: one confirm rebases and then merges', async (world) => {
+  const made = await finished(world);
+  move(made.project);
+  const { strip, dialog, page } = await opened(world, made);
+  await strip.getByRole('button', { name: 'Rebase then merge' }).click();
+  await dialog.getByText('main moved on by 1 commit.').waitFor();
+  await dialog.getByRole('button', { name: 'Rebase then merge' }).click();
+  await page.getByRole('region', { name: 'Notices' }).getByText('Merged into main.').waitFor();
+  assert.equal(onMain(made.project), '# Shop of the agent\n');
+  assert.equal(onMain(made.project, 'other.txt'), 'moved\n');
+});
+
+journey('a merge that comes too late says why, and what to do is beside it', async (world) => {
+  const made = await finished(world);
+  const { strip, dialog, page } = await opened(world, made);
+  await strip.getByRole('button', { name: 'Merge into main' }).click();
+  await dialog.waitFor();
+  move(made.project);
+  await dialog.getByRole('button', { name: /^Merge/ }).click();
+  const refusal = strip.getByRole('alert');
+  await refusal.getByText(/^Not merged: .*main/).waitFor();
+  await refusal.getByRole('button', { name: 'Rebase then merge' }).click();
+  await page.getByRole('region', { name: 'Notices' }).getByText('Merged into main.').waitFor();
+  assert.equal(onMain(made.project, 'other.txt'), 'moved\n');
+});
+
+journey('a conflict is given to the agent, and lands when it is resolved', async (world) => {
+  const made = await finished(world);
+  move(made.project, '# Shop of somebody\n', 'README.md');
+  const { tab, strip, dialog, page } = await opened(world, made);
+  await strip.getByRole('button', { name: 'Rebase then merge' }).click();
+  await dialog.getByRole('button', { name: 'Rebase then merge' }).click();
+  const alert = strip.getByRole('alert');
+  await alert.getByText('Rebase stopped: README.md conflicts with main.').waitFor();
+  await strip.getByRole('button', { name: 'Resolve 1 conflict' }).waitFor();
+  await tab.accessible();
+  await alert.getByRole('button', { name: 'Let the agent resolve it' }).click();
+  await until('the agent to be told', async () => {
+    const { entries } = await world.get(`/task-attempts/${made.attempt.id}/entries?limit=100`);
+    return entries.some(({ entry }) => entry.entry_type.type === 'user_message' && entry.content.includes('- README.md'));
+  });
+  await world.settled(made.attempt.id, 'finished', 'failed');
+  // The scripted agent does what a prompt says word by word, so the resolution is one more.
+  await world.post(`/task-attempts/${made.attempt.id}/follow-up`, { prompt: 'edit README.md # Shop of both' });
+  await alert.waitFor({ state: 'detached' });
+  await strip.getByRole('button', { name: 'Merge into main' }).click();
+  await dialog.getByRole('button', { name: /^Merge/ }).click();
+  await page.getByRole('region', { name: 'Notices' }).getByText('Merged into main.').waitFor();
+  assert.equal(onMain(made.project), '# Shop of both\n');
+});
+
+journey('a rebase that stopped is aborted, and the attempt is as it was', async (world) => {
+  const made = await finished(world);
+  move(made.project, '# Shop of somebody\n', 'README.md');
+  const { strip, dialog, page } = await opened(world, made);
+  await verb(page, 'Rebase onto main');
+  await strip.getByRole('alert').getByRole('button', { name: 'Abort rebase' }).click();
+  await dialog.getByText('A snapshot keeps what the files are now.').waitFor();
+  await dialog.getByRole('button', { name: 'Abort rebase' }).click();
+  await strip.getByRole('button', { name: 'Rebase then merge' }).waitFor();
+  const status = await world.get(`/task-attempts/${made.attempt.id}/branch-status`);
+  assert.deepEqual([status.conflict_op, status.commits_ahead, status.commits_behind], [null, 1, 1]);
+});
+
+journey('a branch is pushed to its remote', async (world) => {
+  const made = await finished(world);
+  const remote = join(world.directory, 'remote.git');
+  execFileSync('git', ['init', '-q', '--bare', remote]);
+  made.project.git('remote', 'add', 'origin', remote);
+  const { page } = await opened(world, made);
+  await verb(page, 'Push the branch');
+  await page.getByRole('region', { name: 'Notices' }).getByText('Pushed.').waitFor();
+  const { branch } = await world.attempt(made.attempt.id);
+  assert.equal(execFileSync('git', ['-C', remote, 'show', `${branch}:README.md`], { encoding: 'utf8' }), '# Shop of the agent\n');
+});
+
+journey('a pull request without a login says what to do', async (world) => {
+  const made = await finished(world);
+  made.project.git('remote', 'add', 'origin', 'https://github.com/somebody/shop.git');
+  const { page } = await opened(world, made);
+  await verb(page, /^Create pull request/);
+  const dialog = page.getByRole('dialog', { name: 'Create pull request' });
+  assert.equal(await dialog.getByRole('textbox', { name: 'Title' }).inputValue(), 'Rewrite the README');
+  await dialog.getByRole('button', { name: 'Create pull request' }).click();
+  await dialog.getByRole('alert').getByText(/^Pull request not created: .*(gh auth login|token)/).waitFor();
+  assert.equal((await world.get(`/task-attempts/${made.attempt.id}/branch-status`)).merges.length, 0);
+});
+
+journey('the target branch is changed', async (world) => {
+  const made = await finished(world);
+  made.project.git('branch', 'release');
+  const { strip, page } = await opened(world, made);
+  await verb(page, /^Change target branch/);
+  const dialog = page.getByRole('dialog', { name: 'Change target branch' });
+  await dialog.getByRole('combobox', { name: 'Branch' }).selectOption('release');
+  await dialog.getByRole('button', { name: 'Change target' }).click();
+  await strip.getByRole('button', { name: 'Merge into release' }).waitFor();
+  assert.equal((await world.attempt(made.attempt.id)).target_branch, 'release');
+});
+
+journey('unsaved work in the way is named, and nothing is merged', async (world) => {
+  const made = await finished(world);
+  writeFileSync(join(made.project.path, 'README.md'), '# My own words\n');
+  const { strip, dialog } = await opened(world, made);
+  await strip.getByRole('button', { name: 'Merge into main' }).click();
+  await dialog.getByRole('button', { name: /^Merge/ }).click();
+  await strip.getByRole('alert').getByText(/^Not merged: .*README\.md/).waitFor();
+  assert.equal(onMain(made.project), '# Shop\n');
+  assert.equal((await world.attempt(made.attempt.id)).is_merged, false);
+});
+
+journey('while the agent is at work nothing can be merged, and the button says so', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Long', 'edit a.txt a\nsleep 60000');
+  await world.settled(attempt.id, 'running');
+  const { strip } = await opened(world, { attempt });
+  await strip.getByText('The agent is at work.').first().waitFor();
+  assert.equal((await world.attempt(attempt.id)).is_merged, false);
+});
+
+journey('two attempts are compared, and one of them is used', async (world) => {
+  const { project, task, attempt } = await finished(world);
+  await world.put(`/tasks/${task.id}`, { description: 'edit notes.txt from the second\nsay I wrote notes.' });
+  const second = await world.post('/task-attempts', { task_id: task.id, executor_profile_id: { executor: 'SCRIPTED', variant: null }, base_branch: 'main' });
+  await world.settled(second.id, 'finished');
+  const tab = await world.open(`/t/${task.id}/compare`);
+  const columns = (n) => tab.page.getByRole('article', { name: `Attempt ${n}` });
+  await columns(2).getByText('I wrote notes.').waitFor();
+  const row = tab.page.getByRole('row', { name: /^notes.txt/ });
+  await row.getByText('new +1').waitFor();
+  await tab.accessible();
+  await tab.named();
+  await columns(2).getByRole('button', { name: 'Use this one' }).click();
+  await tab.page.getByRole('alertdialog').getByRole('button', { name: /^Merge/ }).click();
+  await until('the second to be merged', async () => (await world.attempt(second.id)).is_merged);
+  assert.equal(onMain(project, 'notes.txt'), 'from the second\n');
+  assert.equal((await world.attempt(attempt.id)).is_merged, false);
+});
