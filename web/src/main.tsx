@@ -13,6 +13,9 @@ followPreferences();
 listenToKeys();
 startWorld();
 live.start();
+// Neither is needed for the first look.
+void import("./app/notify").then(({ startNotices }) => startNotices());
+void import("./app/install").then(({ install }) => install());
 
 const root = document.getElementById("root");
 if (root)

@@ -82,9 +82,3 @@ function useTitle() {
     void navigator.setAppBadge?.(waiting).catch(() => {});
   }, [waiting, heading]);
 }
-
-/** Says something to whoever listens rather than looks. */
-export function announce(text: string) {
-  const region = document.getElementById("announcements");
-  if (region) region.textContent = text;
-}

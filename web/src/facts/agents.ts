@@ -23,6 +23,9 @@ export const agentWord = (executor: string) => WORDS[executor] ?? executor.toLow
 
 /** A profile as "Claude / plan"; the usual variant is not named. */
 export function profileWords({ executor, variant }: { executor: string; variant?: string | null }): string {
-  const which = variant && variant !== "DEFAULT" ? ` / ${variant.toLowerCase().replaceAll("_", " ")}` : "";
+  const which =
+    variant && variant !== "DEFAULT" && variant !== "GENIE"
+      ? ` / ${variant.toLowerCase().replaceAll("_", " ")}`
+      : "";
   return agentWord(executor) + which;
 }

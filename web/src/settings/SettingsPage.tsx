@@ -1,5 +1,93 @@
+// The settings: a list of sections, and the one that is open. Each value is saved by itself, with the word beside it.
+
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { useWorld, type World } from "../api/world";
+import { KeysTable } from "../app/KeysTable";
+import { SECTIONS, type SectionId } from "../app/sections";
 import { Head } from "../ui/Head";
+import { Empty, Loading } from "../ui/Nothing";
+import { Agents } from "./Agents";
+import { Disk } from "./Disk";
+import { Editor } from "./Editor";
+import { General } from "./General";
+import { Git } from "./Git";
+import { Mcp } from "./Mcp";
+import { Notifications } from "./Notifications";
+import { ProjectSettings } from "./ProjectSettings";
+import styles from "./Settings.module.css";
+import { Snippets } from "./Snippets";
+
+const PAGES: Record<SectionId, () => ReactNode> = {
+  general: General,
+  agents: Agents,
+  mcp: Mcp,
+  notifications: Notifications,
+  editor: Editor,
+  git: Git,
+  snippets: Snippets,
+  disk: Disk,
+  keys: KeysTable,
+};
 
 export function SettingsPage({ section }: { section: string }) {
-  return <Head title={section} />;
+  const projects = useWorld(projectsByName, samePairs);
+  const isKnown = useWorld((world) => world.isKnown);
+  const project = section.startsWith("project/") ? section.slice("project/".length) : null;
+  const found = SECTIONS.find(({ id }) => id === section);
+  const Page = found && PAGES[found.id];
+  const title = project ? (projects.find(([id]) => id === project)?.[1] ?? "Project") : found?.words;
+  return (
+    <>
+      <Head title={title ?? "Settings"} />
+      <div className={styles.settings}>
+        <nav className={styles.sections} aria-label="Settings">
+          {SECTIONS.map(({ id, words }) => (
+            <SectionLink key={id} to={id} here={section} words={words} />
+          ))}
+          {projects.length > 0 && <h2>Projects</h2>}
+          {projects.map(([id, name]) => (
+            <SectionLink key={id} to={`project/${id}`} here={section} words={name} />
+          ))}
+        </nav>
+        <div className={styles.page}>
+          <div className={styles.section}>
+            {project ? (
+              projects.some(([id]) => id === project) ? (
+                <ProjectSettings key={project} id={project} />
+              ) : isKnown ? (
+                <Empty action={<Link href="/settings/general">Settings</Link>}>
+                  There is nothing here. It may have been deleted.
+                </Empty>
+              ) : (
+                <Loading what="the project" />
+              )
+            ) : Page ? (
+              <Page />
+            ) : (
+              <Empty action={<Link href="/settings/general">Settings</Link>}>There is nothing here.</Empty>
+            )}
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+type Pair = readonly [id: string, name: string];
+
+const projectsByName = (world: World): Pair[] =>
+  [...world.projects.values()]
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map((project) => [project.id, project.name]);
+
+const samePairs = (a: readonly Pair[], b: readonly Pair[]) =>
+  a.length === b.length && a.every(([id, name], at) => id === b[at]?.[0] && name === b[at]?.[1]);
+
+function SectionLink({ to, here, words }: { to: string; here: string; words: string }) {
+  return (
+    <Link href={`/settings/${to}`} className={styles.link} aria-current={to === here ? "page" : undefined}>
+      {words}
+    </Link>
+  );
 }
