@@ -2,6 +2,7 @@
 
 import type { Approval, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
 import type { IconName } from "../ui/Icon";
+import { whatIsAsked } from "./asks";
 
 export type State =
   | "wish"
@@ -164,7 +165,9 @@ export const askWord = (ask: Approval) =>
 /** The one line that says what an agent asks. */
 export function askLine(ask: Approval): string {
   if (ask.kind === "plan") return "Plan ready.";
-  return firstLine(ask.text) || ask.tool_name;
+  if (ask.kind === "question") return firstLine(ask.text) || ask.tool_name;
+  const { verb, object } = whatIsAsked(ask);
+  return `${verb}: ${firstLine(object)}`;
 }
 
 function limitLine(attempt: TaskAttempt): string {

@@ -2,13 +2,13 @@
 
 import { type FormEvent, useId, useState } from "react";
 import type { Approval } from "../api/types";
+import { type Question, questionsOf, whatIsAsked } from "../facts/asks";
 import { AskButtons } from "../ui/AskButtons";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { Markdown } from "../ui/Markdown";
 import styles from "./Inbox.module.css";
-import { type Question, questionsOf, whatIsAsked } from "./questions";
 
 type Props = { ask: Approval; answering: Answering; agent: string };
 

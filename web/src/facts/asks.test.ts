@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Approval } from "../api/types";
-import { questionsOf, whatIsAsked } from "./questions";
+import { questionsOf, whatIsAsked } from "./asks";
 
 const ask = (input: unknown, more: Partial<Approval> = {}) =>
   ({ input, text: "Which colour?", tool_name: "Bash", ...more }) as Approval;
