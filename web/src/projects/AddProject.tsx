@@ -146,7 +146,7 @@ function Fields({ path, files, isGit, onOther, onDone }: FieldsProps) {
       />
       <TextField
         label="Dev server"
-        help="How to look at the work in a browser. It is given a port of its own as $PORT."
+        help="How to look at the work in a browser. Its port is in $FORGE_DEV_PORT."
         value={dev}
         spellCheck={false}
         onChange={(event) => setDev(event.target.value)}

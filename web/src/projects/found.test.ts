@@ -4,7 +4,7 @@ import { nameOf, splitTyped, suggest } from "./found";
 test("a lock file says how the packages are fetched, and only one of a kind counts", () => {
   expect(suggest(["package.json", "package-lock.json", "src"])).toEqual({
     setup: "npm ci",
-    dev: "npm run dev",
+    dev: 'npm run dev -- --port "$FORGE_DEV_PORT"',
     about: ["npm"],
   });
   expect(suggest(["package.json", "pnpm-lock.yaml"]).setup).toBe("pnpm install --frozen-lockfile");

@@ -4,32 +4,41 @@ export type Suggestion = { setup: string; dev: string; about: string[] };
 
 type Sign = { file: string; about: string; setup?: string; dev?: string; instead?: string };
 
+/** Each attempt has a port of its own; most dev servers take it so. */
+const PORT = '--port "$FORGE_DEV_PORT"';
+
 // The first sign of a kind counts; `instead` names the kind.
 const SIGNS: readonly Sign[] = [
   {
     file: "pnpm-lock.yaml",
     about: "pnpm",
     setup: "pnpm install --frozen-lockfile",
-    dev: "pnpm dev",
+    dev: `pnpm dev ${PORT}`,
     instead: "js",
   },
-  { file: "yarn.lock", about: "yarn", setup: "yarn install --immutable", dev: "yarn dev", instead: "js" },
+  {
+    file: "yarn.lock",
+    about: "yarn",
+    setup: "yarn install --immutable",
+    dev: `yarn dev ${PORT}`,
+    instead: "js",
+  },
   {
     file: "bun.lock",
     about: "bun",
     setup: "bun install --frozen-lockfile",
-    dev: "bun run dev",
+    dev: `bun run dev ${PORT}`,
     instead: "js",
   },
   {
     file: "bun.lockb",
     about: "bun",
     setup: "bun install --frozen-lockfile",
-    dev: "bun run dev",
+    dev: `bun run dev ${PORT}`,
     instead: "js",
   },
-  { file: "package-lock.json", about: "npm", setup: "npm ci", dev: "npm run dev", instead: "js" },
-  { file: "package.json", about: "npm", setup: "npm install", dev: "npm run dev", instead: "js" },
+  { file: "package-lock.json", about: "npm", setup: "npm ci", dev: `npm run dev -- ${PORT}`, instead: "js" },
+  { file: "package.json", about: "npm", setup: "npm install", dev: `npm run dev -- ${PORT}`, instead: "js" },
   { file: "Cargo.toml", about: "Rust", setup: "cargo fetch" },
   { file: "go.mod", about: "Go", setup: "go mod download" },
   { file: "uv.lock", about: "Python", setup: "uv sync", instead: "python" },

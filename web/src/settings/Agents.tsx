@@ -52,15 +52,13 @@ function Agent({ agent }: { agent: AgentOnMachine }) {
   const command = remedyCommand(agent);
   return (
     <li
-      className={styles.agent}
+      className={`${styles.agent} ${styles.machine}`}
       aria-label={`${agent.title}, ${state}`}
       data-ready={state === "ready" || undefined}
     >
       <Icon name={state === "ready" ? "done" : state === "not logged in" ? "conflict" : "close"} size={14} />
       <b>{agent.title}</b>
-      {agent.version && <span>{agent.version}</span>}
-      <span>{wordsOf(agent)}</span>
-      {!agent.tried && <span>untried</span>}
+      <span>{[agent.version, wordsOf(agent), !agent.tried && "untried"].filter(Boolean).join(" · ")}</span>
       {command && (
         <>
           <code>{command}</code>

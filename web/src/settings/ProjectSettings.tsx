@@ -48,14 +48,14 @@ export function ProjectSettings({ id }: { id: string }) {
       />
       <TextSetting
         label="Dev server"
-        placeholder="npm run dev"
-        help="How to look at the work in a browser. It is given a port of its own as $PORT."
+        placeholder='npm run dev -- --port "$FORGE_DEV_PORT"'
+        help="How to look at the work in a browser. Its port is in $FORGE_DEV_PORT."
         {...text("dev_script")}
       />
       <TextSetting
         label="Cleanup script"
         lines={2}
-        help="Runs after each turn of the agent."
+        help="Runs after a turn that left commits."
         {...text("cleanup_script")}
       />
       <TextSetting
