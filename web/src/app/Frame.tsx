@@ -7,6 +7,7 @@ import { inboxOf } from "../facts/inbox";
 import { AwayBanner } from "./AwayBanner";
 import styles from "./Frame.module.css";
 import { useActions } from "./keys";
+import { NewVersion } from "./NewVersion";
 import { Notices } from "./notices";
 import { Overlays, openOverlay } from "./overlays";
 import { prefer, preferences, usePreferences } from "./preferences";
@@ -34,6 +35,7 @@ export function Frame({ children }: { children: ReactNode }) {
       <Rail />
       <div className={styles.page}>
         <AwayBanner />
+        <NewVersion />
         <main id="content" className={styles.content} tabIndex={-1}>
           {children}
         </main>

@@ -92,10 +92,9 @@ function Entry({ to, icon, words, count = 0, isAsk, label }: EntryProps) {
     >
       <Icon name={icon} />
       <span>{words}</span>
+      {/* The number is drawn by the style sheet: the label says it in words. */}
       {count > 0 && (
-        <b className={styles.count} data-ask={isAsk || undefined}>
-          {count}
-        </b>
+        <b className={styles.count} data-ask={isAsk || undefined} data-count={count} aria-hidden="true" />
       )}
     </Link>
   );

@@ -35,7 +35,6 @@ export function FolderBrowser({ typed, onType, onChoose, taken }: Props) {
       <button
         type="button"
         className={styles.folder}
-        aria-label={`${entry.name}${entry.is_git_repo ? ", git" : ""}${taken.has(entry.path) ? ", already a project" : ""}`}
         onClick={() => (entry.is_git_repo ? onChoose(entry) : onType(`${entry.path}/`))}
       >
         <Icon name={entry.is_git_repo ? "fork" : "folder"} size={14} />

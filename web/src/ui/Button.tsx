@@ -57,7 +57,8 @@ export function Button({
       {busy ? `${busy}…` : children}
       {hint && !busy && <kbd aria-hidden="true">{hint}</kbd>}
       {disabled && (
-        <span id={why} className="unseen">
+        // Hidden, so that it describes the button and is no part of its name.
+        <span id={why} hidden>
           {disabled}
         </span>
       )}

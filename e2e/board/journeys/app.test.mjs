@@ -1,0 +1,155 @@
+// What holds for the whole app: palette, keys, names, themes, phone, an absent server, the token.
+
+import assert from 'node:assert/strict';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+/** Opens the palette and types. */
+async function ask(tab, typed) {
+  await tab.page.keyboard.press('Control+k');
+  const dialog = tab.page.getByRole('dialog', { name: 'Commands' });
+  await dialog.getByRole('combobox').fill(typed);
+  return dialog;
+}
+
+journey('the palette goes to tasks, projects and settings, and acts', async (world) => {
+  const project = await world.project('shop-api');
+  const task = await world.task(project, 'Add a rate limiter');
+  await world.task(project, 'Something else');
+  const tab = await world.open('/');
+  let dialog = await ask(tab, 'rate lim');
+  const option = dialog.getByRole('option', { name: /Add a rate limiter/ });
+  await option.waitFor();
+  const active = await dialog.getByRole('combobox').getAttribute('aria-activedescendant');
+  assert.equal(await option.getAttribute('id'), active);
+  await tab.accessible();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForURL(new RegExp(`/t/${task.id}`));
+
+  dialog = await ask(tab, 'disk');
+  await dialog.getByRole('option', { name: 'Settings: Disk' }).waitFor();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForURL(/\/settings\/disk$/);
+
+  dialog = await ask(tab, 'shop');
+  await dialog.getByRole('option', { name: /shop-api/ }).first().waitFor();
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForURL(new RegExp(`/p/${project.id}`));
+
+  const before = await tab.page.evaluate(() => document.documentElement.dataset.theme);
+  dialog = await ask(tab, '> light dark');
+  await dialog.getByRole('option', { name: /Switch between light and dark/ }).waitFor();
+  await tab.page.keyboard.press('Enter');
+  await until('the other theme', async () => (await tab.page.evaluate(() => document.documentElement.dataset.theme)) !== before);
+  assert.equal((await world.get(`/projects/${project.id}`)).name, 'shop-api');
+});
+
+journey('the help lists every key of the table, and the keys of everywhere do what it says', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Upgrade', 'exit 1');
+  await world.settled(attempt.id, 'failed');
+  const tab = await world.open(`/p/${project.id}`);
+  const { page } = tab;
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keys' });
+  for (const caption of ['Everywhere', 'Board', 'Inbox', 'Attempt', 'Changes', 'Writing']) await help.getByRole('table', { name: caption }).waitFor();
+  const listed = await help.getByRole('row').count();
+  assert.ok(listed > 60, `${listed} keys are listed`);
+  await tab.accessible();
+  await page.keyboard.press('Escape');
+  await help.waitFor({ state: 'detached' });
+
+  const goes = async (keys, url) => {
+    for (const key of keys.split(' ')) await page.keyboard.press(key);
+    await page.waitForURL(url);
+  };
+  await goes('g s', /\/settings\/general$/);
+  await goes('g i', /\/inbox$/);
+  await goes('g a', /\/$/);
+  await goes('g n', /\/a\//);
+  await goes('g b', /\/p\//);
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'New task' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'New task' }).waitFor({ state: 'detached' });
+  const rail = page.getByRole('navigation', { name: 'Main' });
+  const wide = (await rail.boundingBox()).width;
+  await page.keyboard.press('[');
+  await until('the folded rail', async () => (await rail.boundingBox()).width < wide / 2);
+});
+
+journey('no button lacks a name and axe is content on every main page, in light and dark', async (world) => {
+  const project = await world.project('shop-api');
+  await world.task(project, 'A wish');
+  const { task, attempt } = await world.start(project, 'Asks', 'say hello\nedit a.txt hello\npermit Bash {"command": "ls"}');
+  await world.settled(attempt.id, 'waiting');
+  const sections = ['general', 'agents', 'mcp', 'notifications', 'editor', 'git', 'snippets', 'disk', 'keys', `project/${project.id}`];
+  const pages = ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, `/t/${task.id}`, ...sections.map((section) => `/settings/${section}`)];
+  for (const colorScheme of ['light', 'dark']) {
+    const tab = await world.open('/', { colorScheme });
+    for (const path of pages) {
+      await tab.page.goto(path);
+      await tab.page.locator('main h1').first().waitFor();
+      await until(`${path} to be loaded`, async () => (await tab.page.locator('main [aria-busy=true]').count()) === 0);
+      await tab.named();
+      await tab.accessible().catch((error) => {
+        throw new Error(`${colorScheme} ${path}: ${error.message}`);
+      });
+    }
+  }
+});
+
+journey('no page scrolls sideways at 375 px', async (world) => {
+  const project = await world.project('a-project-with-quite-a-long-name-for-a-phone');
+  await world.task(project, 'A_wish_without_any_blank_that_is_longer_than_the_phone_is_wide_and_then_some');
+  const { attempt } = await world.start(project, 'Asks', `say ${'long'.repeat(40)}\npermit Bash {"command": "${'x'.repeat(200)}"}`);
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('/', { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const sections = ['general', 'agents', 'mcp', 'notifications', 'editor', 'git', 'snippets', 'disk', 'keys', `project/${project.id}`];
+  for (const path of ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, ...sections.map((section) => `/settings/${section}`)]) {
+    await tab.page.goto(path);
+    await tab.page.locator('main h1').first().waitFor();
+    await until(`${path} to be loaded`, async () => (await tab.page.locator('main [aria-busy=true]').count()) === 0);
+    const [width, room] = await tab.page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    assert.ok(width <= room && room === 375, `${path} is ${width} px wide in ${room}`);
+  }
+});
+
+journey('with the server killed everything stays under one banner, and it comes back with nothing missed', async (world) => {
+  const project = await world.project('shop-api');
+  await world.task(project, 'Known before');
+  const { attempt } = await world.start(project, 'Goes on', 'say begun\nsleep 4000\nask Still there?');
+  await world.settled(attempt.id, 'running');
+  const tab = await world.open('/inbox');
+  await tab.page.getByText(/Nothing needs you/).waitFor();
+  await world.kill();
+  const banner = tab.page.getByRole('alert').filter({ hasText: 'The server is away since' });
+  await banner.waitFor();
+  assert.match(await tab.page.getByRole('status', { name: 'Connection' }).textContent(), /away since/);
+  await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
+  await tab.page.getByText(/Nothing needs you/).waitFor();
+  await tab.accessible();
+
+  await world.serve();
+  await tab.page.getByRole('button', { name: 'Try now' }).click().catch(() => {});
+  await banner.waitFor({ state: 'detached' });
+  // What the agent asked meanwhile is there without a reload.
+  await tab.page.getByRole('list', { name: 'Inbox' }).getByRole('listitem', { name: /^question, Goes on/ }).waitFor();
+  assert.equal(await tab.page.getByRole('status', { name: 'Connection' }).textContent(), 'online');
+  await world.settled(attempt.id, 'waiting');
+});
+
+journey('a server that carries another build says so, and reloads only when asked', async (world) => {
+  const tab = await world.open('/inbox');
+  await tab.page.route('**/', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replace(/\/assets\/index-[^"]+\.js/, '/assets/index-newer.js') });
+  }, { times: 1 });
+  await world.kill();
+  await tab.page.getByRole('status', { name: 'Connection' }).filter({ hasText: 'away' }).waitFor();
+  await world.serve();
+  const banner = tab.page.getByRole('status').filter({ hasText: 'Forge was updated' });
+  await banner.getByRole('button', { name: 'Reload' }).click();
+  await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  assert.equal(await banner.count(), 0);
+});

@@ -1,0 +1,112 @@
+// What needs the person: ranked, answered and put away.
+
+import assert from 'node:assert/strict';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+const ALLOW = 'permit Bash {"command": "touch allowed.txt"}\nsay done with it';
+
+/** One attempt of each kind that needs somebody, made in another order than they are ranked. */
+async function crowd(world) {
+  const project = await world.project('shop-api');
+  const finished = await world.start(project, 'Rate limiter', 'edit limit.js export {};\nsay ready');
+  await world.settled(finished.attempt.id, 'finished');
+  const failed = await world.start(project, 'Upgrade to TS 7', 'say hm\nexit 3');
+  await world.settled(failed.attempt.id, 'failed');
+  const approval = await world.start(project, 'Drop old migrations', ALLOW);
+  await world.settled(approval.attempt.id, 'waiting');
+  const question = await world.start(project, 'Session store', 'ask Which store?\nsay thanks');
+  await world.settled(question.attempt.id, 'waiting');
+  return { project, finished, failed, approval, question };
+}
+
+const rows = (tab) => tab.page.getByRole('list', { name: 'Inbox' }).getByRole('listitem');
+const names = (tab) => rows(tab).evaluateAll((all) => all.map((row) => row.getAttribute('aria-label').split(', ').slice(0, 2).join(': ')));
+const rowsAre = (tab, wanted) => until(`rows ${wanted.join(', ')}`, async () => JSON.stringify(await names(tab)) === JSON.stringify(wanted));
+
+journey('the inbox is ranked, and its requests are answered by keys alone', async (world) => {
+  const { approval, question } = await crowd(world);
+  const tab = await world.open('/');
+  await tab.page.keyboard.press('g');
+  await tab.page.keyboard.press('i');
+  await tab.page.waitForURL(/\/inbox$/);
+  await rowsAre(tab, ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter']);
+  const preview = tab.page.getByRole('region', { name: 'Preview' });
+  await preview.getByRole('group', { name: 'Approval: Run' }).getByText('touch allowed.txt').waitFor();
+  await tab.accessible();
+  await tab.named();
+
+  // A request that has only just come up takes no answer: press until it does.
+  await until('the approval to be answered', async () => {
+    await tab.page.keyboard.press('a');
+    const [ask] = await world.get(`/approvals?task_attempt_id=${approval.attempt.id}`);
+    return ask.state === 'approved';
+  });
+  await rowsAre(tab, ['question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter', 'finished: Drop old migrations']);
+
+  await preview.getByRole('textbox', { name: 'Answer' }).fill('SQLite');
+  await preview.getByRole('button', { name: 'Answer' }).click();
+  await world.settled(question.attempt.id, 'finished');
+  const [ask] = await world.get(`/approvals?task_attempt_id=${question.attempt.id}`);
+  assert.equal(ask.answer, 'SQLite');
+
+  await tab.page.keyboard.press('Escape');
+  await tab.page.evaluate(() => document.activeElement?.blur());
+  await tab.page.keyboard.press('j');
+  await tab.page.keyboard.press('k');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForURL(/\/a\//);
+});
+
+journey('what is dismissed leaves the inbox in every tab, and undo brings it back', async (world) => {
+  const { failed } = await crowd(world);
+  const [tab, other] = [await world.open('/inbox'), await world.open('/inbox')];
+  const all = ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter'];
+  const rest = all.filter((name) => !name.startsWith('failed'));
+  await rowsAre(tab, all);
+  await tab.page.keyboard.press('j');
+  await tab.page.keyboard.press('j');
+  await tab.page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Upgrade to TS 7' }).waitFor();
+  await tab.page.keyboard.press('e');
+  await rowsAre(tab, rest);
+  await rowsAre(other, rest);
+  await until('the server to know', async () => (await world.attempt(failed.attempt.id)).dismissed_at !== null);
+
+  await tab.page.keyboard.press('z');
+  await rowsAre(tab, all);
+  await rowsAre(other, all);
+  await until('the server to know', async () => (await world.attempt(failed.attempt.id)).dismissed_at === null);
+
+  // Later is a time, and the row is gone until then.
+  await tab.page.getByRole('listitem', { name: /^failed/ }).getByRole('link').click();
+  await tab.page.keyboard.press('Shift+Z');
+  await tab.page.getByRole('menu', { name: 'Later' }).getByRole('menuitem', { name: 'Tomorrow' }).click();
+  await rowsAre(tab, rest);
+  await until('the server to know the time', async () => Date.parse((await world.attempt(failed.attempt.id)).later_until) > Date.now());
+});
+
+journey('an empty inbox says so, and how many agents work', async (world) => {
+  const project = await world.project('shop-api');
+  const tab = await world.open('/inbox');
+  await tab.page.getByText('Nothing needs you.').waitFor();
+  const { attempt } = await world.start(project, 'Long one', 'say go\nlines 100000 100');
+  await world.settled(attempt.id, 'running');
+  await tab.page.getByText('Nothing needs you. 1 agent is working.').waitFor();
+  await world.post(`/task-attempts/${attempt.id}/stop`);
+});
+
+journey('on a phone a request is answered in its row', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Drop old migrations', ALLOW);
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('/inbox', { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const allow = tab.page.getByRole('listitem', { name: /^approval/ }).getByRole('button', { name: 'Allow: Drop old migrations' });
+  await allow.waitFor();
+  assert.ok((await allow.boundingBox()).height >= 44, 'a finger needs 44 px');
+  await tab.accessible();
+  await until('the approval to be answered', async () => {
+    if (await allow.isVisible()) await allow.tap().catch(() => {});
+    const [ask] = await world.get(`/approvals?task_attempt_id=${attempt.id}`);
+    return ask.state === 'approved';
+  });
+});
