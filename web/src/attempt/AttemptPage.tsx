@@ -1,5 +1,150 @@
-import { Head } from "../ui/Head";
+// The page of an attempt: its neighbours, its conversation, and beside it what it changed and ran; below it, landing.
+
+import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from "react";
+import { useLocation } from "wouter";
+import { post } from "../api/client";
+import type { TaskAttempt } from "../api/types";
+import { useWorld, world } from "../api/world";
+import { useActions } from "../app/keys";
+import { openOverlay } from "../app/overlays";
+import { prefer, preferences, usePreferences } from "../app/preferences";
+import { Empty, Loading } from "../ui/Nothing";
+import { AttemptHead } from "./AttemptHead";
+import styles from "./AttemptPage.module.css";
+import { Chat } from "./Chat";
+import { useRuns } from "./conversation/turns";
+import { Neighbours } from "./Neighbours";
+import { neighboursOf, nextTo } from "./neighbours";
+import { PhoneTabs } from "./PhoneTabs";
+import { PaneContent, RightPane } from "./RightPane";
+import { Splitter } from "./Splitter";
+import { type Tab, useTab } from "./tabs";
+
+const LandingStrip = lazy(() =>
+  import("../landing/LandingStrip").then((it) => ({ default: it.LandingStrip })),
+);
 
 export function AttemptPage({ id }: { id: string }) {
-  return <Head title={id} />;
+  const attempt = useWorld((world) => world.attempts.get(id));
+  const isKnown = useWorld((world) => world.isKnown);
+  if (attempt) return <Attempt attempt={attempt} />;
+  if (!isKnown) return <Loading what="the attempt" />;
+  return <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>;
 }
+
+function Attempt({ attempt }: { attempt: TaskAttempt }) {
+  const { id } = attempt;
+  const [, go] = useLocation();
+  const { tab, phone, entry, between, show } = useTab();
+  const { paneFolded, paneWidth } = usePreferences();
+  const { data: runs } = useRuns(id);
+  const isPhone = useIsPhone();
+  useSeen(attempt);
+
+  const showBetween = (between: { from: string; to: string | null } | null) =>
+    show("snapshots", between ?? { from: null, to: null });
+  const pane = (name: Tab) => () => {
+    if (paneFolded) prefer({ paneFolded: false });
+    show(name);
+    requestAnimationFrame(() => document.getElementById("right-pane")?.focus());
+  };
+  const step = (by: 1 | -1) => () => {
+    const next = nextTo(neighboursOf(world(), attempt.project_id), attempt.task_id, by);
+    if (next && next !== id) go(`/a/${next}`);
+  };
+  useActions("everywhere", { previousAttempt: step(-1), nextAttempt: step(1) });
+  useActions("attempt", {
+    paneConversation: () => {
+      if (isPhone) show("chat");
+      document.getElementById("conversation")?.querySelector<HTMLElement>("[role=log]")?.focus();
+    },
+    paneNeighbours: isPhone ? undefined : () => document.querySelector<HTMLElement>("#neighbours a")?.focus(),
+    paneChanges: pane("changes"),
+    paneRuns: pane("runs"),
+    panePreview: pane("preview"),
+    togglePane: isPhone ? undefined : () => prefer({ paneFolded: !preferences().paneFolded }),
+    anotherAttempt: attempt.task_id
+      ? () => openOverlay({ name: "start", task: attempt.task_id as string })
+      : undefined,
+    compare: attempt.task_id ? () => go(`/t/${attempt.task_id}/compare`) : undefined,
+  });
+
+  const landing = (
+    <Suspense>
+      <LandingStrip attempt={id} />
+    </Suspense>
+  );
+  const chat = <Chat attempt={attempt} entry={entry} onChanges={(from, to) => showBetween({ from, to })} />;
+  if (isPhone)
+    return (
+      <div className={styles.page}>
+        <AttemptHead attempt={attempt} />
+        <div className={styles.phone}>
+          {/* It stays, so that coming back to it loses no place. */}
+          <div className={styles.only} hidden={phone !== "chat"}>
+            {chat}
+          </div>
+          {phone === "land" && <div className={styles.only}>{landing}</div>}
+          {phone !== "chat" && phone !== "land" && (
+            <div className={styles.only} role="tabpanel" id="right-pane" tabIndex={-1}>
+              <PaneContent attempt={attempt} tab={phone} between={between} onBetween={showBetween} />
+            </div>
+          )}
+        </div>
+        <PhoneTabs attempt={attempt} tab={phone} onTab={(tab) => show(tab)} />
+      </div>
+    );
+  return (
+    <div className={styles.page}>
+      <AttemptHead attempt={attempt} />
+      <div className={styles.panes}>
+        <Neighbours project={attempt.project_id} task={attempt.task_id} />
+        {chat}
+        {!paneFolded && (
+          <>
+            <Splitter />
+            <div className={styles.right} style={{ flexBasis: `${paneWidth * 100}%` }}>
+              <RightPane
+                attempt={attempt}
+                tab={tab}
+                runs={runs?.length ?? null}
+                between={between}
+                onTab={show}
+                onBetween={showBetween}
+              />
+            </div>
+          </>
+        )}
+      </div>
+      {landing}
+    </div>
+  );
+}
+
+/** Tells the server that the person has looked, once for each state that the attempt comes into. */
+function useSeen({ id, seen_at: seenAt, state_since: since }: TaskAttempt) {
+  const told = useRef<string | null>(null);
+  const isVisible = useSyncExternalStore(
+    (changed) => {
+      document.addEventListener("visibilitychange", changed);
+      return () => document.removeEventListener("visibilitychange", changed);
+    },
+    () => !document.hidden,
+  );
+  useEffect(() => {
+    if (!isVisible || told.current === since || (seenAt !== null && seenAt >= since)) return;
+    told.current = since;
+    // Nothing depends on it: the next opening tells it again.
+    post(`/task-attempts/${id}/seen`).catch(() => {});
+  }, [id, since, seenAt, isVisible]);
+}
+
+const PHONE = matchMedia("(max-width: 899px)");
+const useIsPhone = () =>
+  useSyncExternalStore(
+    (changed) => {
+      PHONE.addEventListener("change", changed);
+      return () => PHONE.removeEventListener("change", changed);
+    },
+    () => PHONE.matches,
+  );

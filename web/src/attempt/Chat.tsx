@@ -1,0 +1,172 @@
+// The conversation with everything that belongs to it: its entries, the requests in it, and the composer below it.
+
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import type { TaskAttempt } from "../api/types";
+import { sameList, useWorld } from "../api/world";
+import { useActions } from "../app/keys";
+import { say, sayError } from "../app/notices";
+import { indexOf } from "../facts/index-of";
+import { useAct } from "../ui/act";
+import { useAnswer } from "../ui/answer";
+import { Confirm } from "../ui/Dialog";
+import styles from "./Chat.module.css";
+import { Composer, type ComposerHandle } from "./composer/Composer";
+import { isWorking } from "./composer/words";
+import { Conversation, type ConversationHandle } from "./conversation/Conversation";
+import { rowsOf } from "./conversation/rows";
+import type { TurnActs } from "./conversation/Turn";
+import { Transcript } from "./conversation/transcript";
+import { TurnsHere, useRuns, useTurns } from "./conversation/turns";
+import { useAgentTitle } from "./names";
+import { type Waiting, WaitingHere } from "./requests/Request";
+import { RequestBar } from "./requests/RequestBar";
+import { restore } from "./snapshots/restore";
+
+type Props = {
+  attempt: TaskAttempt;
+  entry: string | null;
+  onChanges: (from: string, to: string | null) => void;
+};
+
+export function Chat({ attempt, entry, onChanges }: Props) {
+  const { id } = attempt;
+  const transcript = useTranscript(id, entry);
+  const shown = useSyncExternalStore(transcript.watch, transcript.now);
+  const turns = useTurns(id);
+  const rows = useMemo(
+    () => rowsOf(shown.entries, shown.hasOlder, turns.count),
+    [shown.entries, shown.hasOlder, turns.count],
+  );
+  const conversation = useRef<ConversationHandle>(null);
+  const composer = useRef<ComposerHandle>(null);
+
+  const asks = useWorld((world) => indexOf(world).asksOf(id), sameList);
+  const first = asks[0] ?? null;
+  const answering = useAnswer(first);
+  const agent = useAgentTitle(attempt.executor);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  const notice = useCallback(
+    (ask: string, isSeen: boolean) =>
+      setSeen((before) => {
+        if (before.has(ask) === isSeen) return before;
+        const next = new Set(before);
+        if (isSeen) next.add(ask);
+        else next.delete(ask);
+        return next;
+      }),
+    [],
+  );
+  const waiting: Waiting = {
+    first: first && { ask: first, answering },
+    agent,
+    seen: notice,
+    reply: (text) => composer.current?.write(text),
+  };
+  const keyOfAsk = useMemo(() => {
+    const keys = new Map<string, string>();
+    for (const { key, entry } of shown.entries) {
+      const type = entry.entry_type;
+      if (type.type === "tool_use" && type.status.status === "pending_approval")
+        keys.set(type.status.approval_id, key);
+    }
+    return (ask: string) => keys.get(ask);
+  }, [shown.entries]);
+
+  // A key answers only what can be seen; otherwise it shows it.
+  const byKey = (approved: boolean, scope?: "session") => () => {
+    if (!first) return;
+    const key = keyOfAsk(first.approval_id);
+    if (key && !seen.has(first.approval_id)) conversation.current?.show(key);
+    else answering.answer(approved, scope ? { scope } : {});
+  };
+  const isPermission = first?.kind === "permission";
+  useActions("attempt", {
+    allow: isPermission ? byKey(true) : undefined,
+    deny: isPermission ? byKey(false) : undefined,
+    allowAlways: isPermission ? byKey(true, "session") : undefined,
+  });
+
+  const [asked, setAsked] = useState<{ snapshot: string; words: string } | null>(null);
+  const restoring = useAct();
+  const changes = useRef(onChanges);
+  changes.current = onChanges;
+  const acts = useMemo<TurnActs>(
+    () => ({
+      restore: (snapshot, words) => setAsked({ snapshot, words }),
+      showChanges: (from, to) => changes.current(from, to),
+      copyLink: (key) =>
+        void navigator.clipboard
+          ?.writeText(`${location.origin}/a/${id}?entry=${encodeURIComponent(key)}`)
+          .then(() => say("Link copied."), sayError),
+    }),
+    [id],
+  );
+
+  return (
+    <WaitingHere value={waiting}>
+      <TurnsHere value={turns}>
+        <section className={styles.chat} id="conversation" aria-label="Chat" tabIndex={-1}>
+          <Conversation
+            attempt={attempt}
+            transcript={transcript}
+            rows={rows}
+            acts={acts}
+            entry={entry}
+            hasAsk={asks.length > 0}
+            isRunning={isWorking(attempt.state)}
+            handle={conversation}
+          />
+          <RequestBar
+            asks={asks}
+            keyOf={keyOfAsk}
+            seen={seen}
+            onShow={(key) => conversation.current?.show(key)}
+          />
+          <Composer
+            ref={composer}
+            attempt={attempt}
+            todos={rows.todos}
+            onSent={() => conversation.current?.follow()}
+          />
+        </section>
+      </TurnsHere>
+      {asked && (
+        <Confirm
+          title={`Put the files back to ${asked.words}?`}
+          verb="Put the files back"
+          busy={restoring.busy ?? false}
+          problem={restoring.problem}
+          onClose={() => {
+            restoring.clear();
+            setAsked(null);
+          }}
+          onConfirm={() =>
+            void restoring
+              .run("Putting back", () => restore(id, asked.snapshot))
+              .then((isDone) => isDone && setAsked(null))
+          }
+        >
+          Later work stays as a snapshot.
+        </Confirm>
+      )}
+    </WaitingHere>
+  );
+}
+
+/** The window on the attempt's entries, open as long as the page is. */
+function useTranscript(attempt: string, entry: string | null): Transcript {
+  const [transcript, setTranscript] = useState(() => new Transcript(attempt));
+  const { data: runs } = useRuns(attempt);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the entry of the address is only where it begins
+  useEffect(() => {
+    const made = new Transcript(attempt);
+    setTranscript(made);
+    void made.open(entry ?? undefined);
+    return () => made.close();
+  }, [attempt]);
+  const isKnown = useSyncExternalStore(transcript.watch, () => transcript.now().isKnown);
+  useEffect(() => {
+    if (runs && isKnown) transcript.follow(runs);
+  }, [transcript, runs, isKnown]);
+  return transcript;
+}

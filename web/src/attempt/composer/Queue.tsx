@@ -1,0 +1,205 @@
+// What waits for the turn's end, in its order: to be changed, moved, taken back or sent now.
+
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { get } from "../../api/client";
+import type { QueuedFollowUp, TaskAttempt } from "../../api/types";
+import { say } from "../../app/notices";
+import { keyOf, queries } from "../../app/queries";
+import { useAct } from "../../ui/act";
+import { Button } from "../../ui/Button";
+import { Icon } from "../../ui/Icon";
+import styles from "./Queue.module.css";
+import { changeQueued, goOn, sendNow, tell, withdraw } from "./send";
+import { canSteer, isWorking } from "./words";
+
+export const useQueue = (attempt: string) =>
+  useQuery({
+    queryKey: keyOf.attempt(attempt, "queue"),
+    queryFn: ({ signal }) => get<QueuedFollowUp[]>(`/task-attempts/${attempt}/queue`, signal),
+  });
+
+const learn = (attempt: string, list: QueuedFollowUp[]) =>
+  queries.setQueryData(keyOf.attempt(attempt, "queue"), list);
+
+type Props = {
+  attempt: TaskAttempt;
+  queue: readonly QueuedFollowUp[];
+  /** The one that is being edited. */
+  editing: string | null;
+  onEdit: (id: string | null) => void;
+};
+
+export function Queue({ attempt, queue, editing, onEdit }: Props) {
+  const act = useAct();
+  const [dragged, setDragged] = useState<string | null>(null);
+  if (queue.length === 0) return null;
+  const { id } = attempt;
+  const isPaused = !isWorking(attempt.state) && attempt.state !== "limited";
+  const move = (item: string, position: number) =>
+    act.run("Moving", async () => learn(id, await changeQueued(id, item, { position })));
+  const takeBack = (item: QueuedFollowUp) =>
+    act.run("Removing", async () => {
+      learn(id, await withdraw(id, item.id));
+      say("Taken out of the queue.", {
+        undo: () =>
+          void tell(id, { prompt: item.prompt, variant: item.variant, image_ids: item.image_ids ?? [] }),
+      });
+    });
+  return (
+    <div className={styles.queue}>
+      {isPaused && (
+        <p className={styles.paused}>
+          {attempt.state === "failed"
+            ? "The queue is paused because the last turn failed."
+            : "The queue is paused."}{" "}
+          <Button size="small" busy={act.busy} onClick={() => act.run("Sending", () => goOn(id, queue))}>
+            Send anyway
+          </Button>
+          <Button
+            size="small"
+            kind="quiet"
+            onClick={() =>
+              act.run("Clearing", async () => {
+                for (const item of queue) learn(id, await withdraw(id, item.id));
+              })
+            }
+          >
+            Clear
+          </Button>
+        </p>
+      )}
+      <ul aria-label="Queued messages">
+        {queue.map((item, index) => (
+          <li
+            key={item.id}
+            className={styles.item}
+            draggable={editing === null}
+            data-dragged={dragged === item.id || undefined}
+            onDragStart={() => setDragged(item.id)}
+            onDragEnd={() => setDragged(null)}
+            onDragOver={(event) => dragged && event.preventDefault()}
+            onDrop={(event) => {
+              event.preventDefault();
+              if (dragged && dragged !== item.id) void move(dragged, index);
+              setDragged(null);
+            }}
+          >
+            {editing === item.id ? (
+              <EditQueued attempt={id} item={item} onClose={() => onEdit(null)} />
+            ) : (
+              <>
+                <Icon name="menu" size={12} className={styles.handle} />
+                <span className={styles.text}>{item.prompt}</span>
+                {item.state === "sending" ? (
+                  <span>sending</span>
+                ) : (
+                  <>
+                    {queue.length === 1 && isWorking(attempt.state) && canSteer(attempt.executor) && (
+                      <Button
+                        size="small"
+                        busy={act.busy}
+                        onClick={() => act.run("Sending", () => sendNow(id, item))}
+                      >
+                        Send now
+                      </Button>
+                    )}
+                    {index > 0 && (
+                      <Button
+                        size="small"
+                        kind="quiet"
+                        icon="send"
+                        label={`Move up: ${short(item.prompt)}`}
+                        onClick={() => void move(item.id, index - 1)}
+                      />
+                    )}
+                    <Button
+                      size="small"
+                      kind="quiet"
+                      icon="edit"
+                      label={`Edit: ${short(item.prompt)}`}
+                      onClick={() => onEdit(item.id)}
+                    />
+                    <Button
+                      size="small"
+                      kind="quiet"
+                      icon="close"
+                      label={`Remove: ${short(item.prompt)}`}
+                      onClick={() => void takeBack(item)}
+                    />
+                  </>
+                )}
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {act.problem && (
+        <p role="alert" className={styles.problem}>
+          {act.problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function EditQueued({
+  attempt,
+  item,
+  onClose,
+}: {
+  attempt: string;
+  item: QueuedFollowUp;
+  onClose: () => void;
+}) {
+  const [text, setText] = useState(item.prompt);
+  const act = useAct();
+  const save = async () => {
+    const isDone = await act.run("Saving", async () =>
+      learn(attempt, await changeQueued(attempt, item.id, { prompt: text })),
+    );
+    if (isDone) onClose();
+  };
+  return (
+    <form
+      className={styles.edit}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <textarea
+        aria-label="Queued message"
+        value={text}
+        autoFocus
+        rows={Math.min(8, text.split("\n").length)}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            onClose();
+          } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            void save();
+          }
+        }}
+      />
+      <Button size="small" submit kind="primary" busy={act.busy}>
+        Save
+      </Button>
+      <Button size="small" kind="quiet" onClick={onClose}>
+        Cancel
+      </Button>
+      {act.problem && (
+        <p role="alert" className={styles.problem}>
+          {act.problem}
+        </p>
+      )}
+    </form>
+  );
+}
+
+const short = (text: string) => {
+  const line = text.split("\n", 1)[0] ?? "";
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line;
+};

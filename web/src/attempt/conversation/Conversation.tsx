@@ -1,0 +1,214 @@
+// The conversation of an attempt: a virtual list over a window of its entries, which stays at the end while the person
+// is there and stays put while they read elsewhere.
+
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { TaskAttempt } from "../../api/types";
+import { useActions } from "../../app/keys";
+import { Button } from "../../ui/Button";
+import { Empty, Failed, Loading } from "../../ui/Nothing";
+import { compact } from "../../ui/numbers";
+import styles from "./Conversation.module.css";
+import { EntryRow } from "./Entry";
+import { Find } from "./Find";
+import { Folds, FoldsHere } from "./folds";
+import { useFollowing } from "./follow";
+import { openingPlace, remember } from "./opening";
+import { type Rows, rowOf } from "./rows";
+import type { TurnActs } from "./Turn";
+import type { Transcript } from "./transcript";
+
+/** What others on the page may ask of the list. */
+export type ConversationHandle = { show(key: string): void; follow(): void };
+
+type Props = {
+  attempt: TaskAttempt;
+  transcript: Transcript;
+  rows: Rows;
+  acts: TurnActs;
+  /** An entry to show first, from the address. */
+  entry: string | null;
+  hasAsk: boolean;
+  isRunning: boolean;
+  handle: React.RefObject<ConversationHandle | null>;
+};
+
+/** How near the top or the bottom of the window the next page is asked for. */
+const AHEAD = 1500;
+
+export function Conversation({
+  attempt,
+  transcript,
+  rows: all,
+  acts,
+  entry,
+  hasAsk,
+  isRunning,
+  handle,
+}: Props) {
+  const { rows, marks } = all;
+  const { hasOlder, hasNewer, isKnown, problem, grew, arrived, entries } = useSyncExternalStore(
+    transcript.watch,
+    transcript.now,
+  );
+  const box = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
+  const folds = useMemo(() => new Folds(), []);
+  const [marked, setMarked] = useState<string | null>(entry);
+  const [isFinding, setFinding] = useState(false);
+  const { isFollowing, follow, leave } = useFollowing(box, true);
+  const [leftAt, setLeftAt] = useState(0);
+  const wanted = useRef<string | null>(null);
+  transcript.isAtEnd = isFollowing;
+
+  // What was there when the person left the end is not new.
+  const unread = isFollowing ? 0 : arrived - leftAt;
+  useEffect(() => {
+    if (isFollowing) setLeftAt(arrived);
+  }, [isFollowing, arrived]);
+
+  const toEnd = useCallback(() => {
+    follow();
+    void transcript.end();
+    list.current?.scrollToIndex(transcript.now().entries.length, { align: "end" });
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [follow, transcript]);
+
+  const show = useCallback(
+    (key: string, align: "center" | "start" = "center") => {
+      const at = rowOf(rowsNow.current, key);
+      leave();
+      setMarked(key);
+      if (at >= 0) list.current?.scrollToIndex(at, { align });
+      else {
+        wanted.current = key;
+        void transcript.open(key);
+      }
+    },
+    [leave, transcript],
+  );
+  const rowsNow = useRef(rows);
+  rowsNow.current = rows;
+  handle.current = { show, follow: toEnd };
+
+  // Where to begin, once, when there is something to show.
+  const isPlaced = useRef(false);
+  useLayoutEffect(() => {
+    if (isPlaced.current || !isKnown || rows.length === 0) return;
+    isPlaced.current = true;
+    const place = openingPlace(attempt, rows, entry, hasAsk);
+    if (place === "end") return;
+    leave();
+    list.current?.scrollToIndex(place.row, { align: place.align, offset: place.offset });
+  }, [isKnown, rows, attempt, entry, hasAsk, leave]);
+
+  // In the same frame as the content.
+  useLayoutEffect(() => {
+    if (wanted.current) {
+      const at = rowOf(rows, wanted.current);
+      if (at >= 0) {
+        wanted.current = null;
+        list.current?.scrollToIndex(at, { align: "center" });
+      }
+    } else if (isFollowing && rows.length > 0) list.current?.scrollToIndex(rows.length - 1, { align: "end" });
+  }, [rows, isFollowing]);
+
+  // What is too much goes in a frame of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again whenever there is more
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => transcript.trim());
+    return () => cancelAnimationFrame(frame);
+  }, [entries.length, transcript]);
+
+  const scrolled = (offset: number) => {
+    const view = list.current;
+    if (!view) return;
+    if (hasOlder && offset < AHEAD) void transcript.older();
+    if (hasNewer && view.scrollSize - offset - view.viewportSize < AHEAD) void transcript.newer();
+    const row = rows[view.findItemIndex(offset)];
+    if (row) remember(attempt.id, isFollowing ? null : row.key);
+  };
+
+  const goMark = (step: 1 | -1) => () => {
+    const at = marked ? marks.indexOf(marked) : step === 1 ? -1 : marks.length;
+    const key = marks[(at + step + marks.length) % marks.length];
+    if (key) show(key);
+  };
+  useActions("attempt", {
+    foldTools: () => folds.toggleAll(),
+    nextMark: marks.length > 0 ? goMark(1) : undefined,
+    previousMark: marks.length > 0 ? goMark(-1) : undefined,
+    find: () => setFinding(true),
+    followLog: toEnd,
+  });
+
+  return (
+    <FoldsHere value={folds}>
+      <div className={styles.conversation}>
+        {isFinding && <Find attempt={attempt.id} onShow={show} onClose={() => setFinding(false)} />}
+        <div
+          ref={box}
+          className={styles.log}
+          role="log"
+          aria-label="Conversation"
+          aria-live="off"
+          data-following={isFollowing}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+        >
+          {!isKnown ? (
+            problem ? (
+              <Failed what="The conversation is" error={problem} again={() => void transcript.open()} />
+            ) : (
+              <Loading what="the conversation" />
+            )
+          ) : rows.length === 0 ? (
+            <Empty>{isRunning ? "The agent has not said anything yet." : "Nothing was said."}</Empty>
+          ) : (
+            <>
+              {hasOlder && <p className={styles.older}>Loading earlier messages…</p>}
+              <Virtualizer
+                ref={list}
+                data={rows}
+                scrollRef={box}
+                shift={grew === "start"}
+                onScroll={scrolled}
+                bufferSize={400}
+                startMargin={hasOlder ? 32 : 0}
+                onResize={() => {
+                  if (transcript.isAtEnd && !wanted.current && box.current)
+                    box.current.scrollTop = box.current.scrollHeight;
+                }}
+              >
+                {(row) => (
+                  <EntryRow
+                    key={row.key}
+                    row={row}
+                    acts={acts}
+                    isRunning={isRunning}
+                    isMarked={row.key === marked}
+                  />
+                )}
+              </Virtualizer>
+            </>
+          )}
+        </div>
+        {!isFollowing && (
+          <div className={styles.pill}>
+            <Button size="small" icon="down" onClick={toEnd}>
+              {unread > 0 ? `${compact(unread)} new` : "Newest"}
+            </Button>
+          </div>
+        )}
+      </div>
+    </FoldsHere>
+  );
+}

@@ -1,0 +1,116 @@
+// From entries to what is drawn: turns get a head, reading and searching in a row become one line, and what says nothing
+// to a person is left out. Pure, and quick enough to be done for the whole window on every change.
+
+import type { ActionType, Todo } from "../../api/types";
+import type { Placed } from "./transcript";
+
+export type Row =
+  /** What the person said, with which a turn begins. */
+  | {
+      kind: "turn";
+      key: string;
+      placed: Placed;
+      number: number;
+      /** Its number within its run; null when the run's beginning is not in the window. */
+      ordinal: number | null;
+      noise: readonly Placed[];
+    }
+  /** Several reads and searches. */
+  | { kind: "reads"; key: string; placed: readonly Placed[] }
+  | { kind: "entry"; key: string; placed: Placed };
+
+export type Rows = {
+  rows: readonly Row[];
+  /** The newest list of things to do. */
+  todos: readonly Todo[];
+  /** Keys of rows that show an error or something that was asked. */
+  marks: readonly string[];
+};
+
+/** `turns` is how many turns there are in all, for a window that does not begin with the first one. */
+export function rowsOf(entries: readonly Placed[], hasOlder: boolean, turns: number): Rows {
+  const rows: Row[] = [];
+  const marks: string[] = [];
+  let todos: readonly Todo[] = [];
+  const here = entries.reduce(
+    (count, { entry }) => count + (entry.entry_type.type === "user_message" ? 1 : 0),
+    0,
+  );
+  let number = hasOlder ? Math.max(0, turns - here) : 0;
+  let noise: Placed[] = [];
+  let run: string | null = null;
+  let ordinal: number | null = null;
+  for (const placed of entries) {
+    const { entry_type: type, content } = placed.entry;
+    if (placed.run !== run) {
+      run = placed.run;
+      ordinal = placed.index === 0 ? 0 : null;
+    }
+    switch (type.type) {
+      case "user_message":
+        number += 1;
+        noise = [];
+        if (ordinal !== null) ordinal += 1;
+        rows.push({ kind: "turn", key: placed.key, placed, number, ordinal, noise });
+        break;
+      case "system_message":
+        noise.push(placed);
+        break;
+      case "loading":
+        break;
+      case "tool_use": {
+        const { action_type: action, status } = type;
+        if (action.action === "todo_management") todos = action.todos;
+        const last = rows.at(-1);
+        if (isQuietRead(action, status.status) && last) {
+          if (last.kind === "reads") {
+            rows[rows.length - 1] = { ...last, placed: [...last.placed, placed] };
+            break;
+          }
+          if (last.kind === "entry" && isReadRow(last.placed)) {
+            rows[rows.length - 1] = { kind: "reads", key: last.key, placed: [last.placed, placed] };
+            break;
+          }
+        }
+        rows.push({ kind: "entry", key: placed.key, placed });
+        if (status.status !== "success" && status.status !== "created") marks.push(placed.key);
+        break;
+      }
+      default:
+        if (type.type !== "error_message" && content.trim() === "") break;
+        rows.push({ kind: "entry", key: placed.key, placed });
+        if (type.type === "error_message") marks.push(placed.key);
+    }
+  }
+  return { rows, todos, marks };
+}
+
+const isQuietRead = (action: ActionType, status: string) =>
+  (action.action === "file_read" || action.action === "search") &&
+  (status === "success" || status === "created");
+
+function isReadRow({ entry: { entry_type: type } }: Placed) {
+  return type.type === "tool_use" && isQuietRead(type.action_type, type.status.status);
+}
+
+/** The row that shows an entry. */
+export function rowOf(rows: readonly Row[], key: string): number {
+  return rows.findIndex((row) =>
+    row.kind === "reads" ? row.placed.some((placed) => placed.key === key) : row.key === key,
+  );
+}
+
+/** "Read 4 files, searched 2 times". */
+export function readsInWords(placed: readonly Placed[]): string {
+  let files = 0;
+  let searches = 0;
+  for (const { entry } of placed) {
+    if (entry.entry_type.type !== "tool_use") continue;
+    if (entry.entry_type.action_type.action === "search") searches += 1;
+    else files += 1;
+  }
+  const read = files > 0 ? `Read ${files} ${files === 1 ? "file" : "files"}` : "";
+  if (searches === 0) return read;
+  const times = searches === 1 ? "once" : `${searches} times`;
+  return read ? `${read}, searched ${times}` : `Searched ${times}`;
+}

@@ -1,0 +1,279 @@
+// A window on what was said and done in an attempt: the newest entries, older ones when they are wanted, and what comes
+// live. It never holds more than MOST entries, however long the conversation is.
+
+import { get, Refused } from "../../api/client";
+import { live } from "../../api/live";
+import type {
+  ExecutionProcess,
+  IndexedEntry,
+  LiveMessage,
+  NormalizedEntry,
+  TaskAttemptEntries,
+  TaskAttemptEntry,
+} from "../../api/types";
+
+export const MOST = 1500;
+const PAGE = 200;
+/** How often what comes live is drawn, at most. */
+const PACE = 50;
+
+/** An entry and where it stands; `key` is its permalink. */
+export type Placed = { key: string; run: string; index: number; entry: NormalizedEntry };
+
+export type Window = {
+  readonly entries: readonly Placed[];
+  /** There are earlier ones than the first. */
+  readonly hasOlder: boolean;
+  /** There are later ones than the last: the window was moved away from the end. */
+  readonly hasNewer: boolean;
+  /** How many entries have come since the window was moved or nobody looked. */
+  readonly isKnown: boolean;
+  readonly problem: Error | null;
+  /** Which end grew last: what grows above must not move what is read. */
+  readonly grew: "start" | "end";
+  /** Entries that came live and were not there before, since the beginning. */
+  readonly arrived: number;
+};
+
+export const keyAt = (run: string, index: number) => `${run}:${index}`;
+
+const EMPTY: Window = {
+  entries: [],
+  hasOlder: false,
+  hasNewer: false,
+  isKnown: false,
+  problem: null,
+  grew: "end",
+  arrived: 0,
+};
+
+/** The window of one attempt. It is made when the attempt is opened and closed with it. */
+export class Transcript {
+  private window = EMPTY;
+  private readonly watchers = new Set<() => void>();
+  /** Runs by the order in which they began. */
+  private order: string[] = [];
+  /** Runs whose entries are all in the answers of the server already. */
+  private readonly settled = new Set<string>();
+  private readonly followed = new Map<string, () => void>();
+  private readonly coming: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
+  private timer: number | undefined;
+  private isBusy = false;
+  private isClosed = false;
+  /** The person reads above the end: what comes is not added when there is no room. */
+  isAtEnd = true;
+
+  constructor(private readonly attempt: string) {}
+
+  readonly watch = (changed: () => void) => {
+    this.watchers.add(changed);
+    return () => void this.watchers.delete(changed);
+  };
+  readonly now = () => this.window;
+
+  /** Shows the newest entries, or those around one. */
+  async open(around?: string) {
+    try {
+      const runs = await get<ExecutionProcess[]>(`/execution-processes?task_attempt_id=${this.attempt}`);
+      const where = around ? `around=${encodeURIComponent(around)}&` : "";
+      const answer = await get<TaskAttemptEntries & { after?: string | null }>(
+        `/task-attempts/${this.attempt}/entries?${where}limit=${PAGE}`,
+      );
+      if (this.isClosed) return;
+      for (const run of runs) if (run.status !== "running") this.settled.add(run.id);
+      this.order = runs.map((run) => run.id);
+      this.change({
+        entries: answer.entries.map(placed),
+        hasOlder: answer.has_more || Boolean(answer.before),
+        hasNewer: Boolean(answer.after),
+        isKnown: true,
+        problem: null,
+        grew: "end",
+      });
+      this.follow(runs);
+    } catch (error) {
+      this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
+    }
+  }
+
+  /** Follows the runs of an agent that still add something. Called with every new list of runs. */
+  follow(runs: readonly ExecutionProcess[]) {
+    if (!this.window.isKnown || this.isClosed) return;
+    for (const { id, run_reason, dropped } of runs) {
+      if (run_reason !== "codingagent" || dropped) continue;
+      if (!this.order.includes(id)) this.order.push(id);
+      if (this.settled.has(id) || this.followed.has(id)) continue;
+      const stop = live.follow(`entries:${id}`, { message: (message) => this.hear(id, message) });
+      this.followed.set(id, stop);
+    }
+  }
+
+  /** Adds a page of earlier entries. */
+  older() {
+    const first = this.window.entries[0];
+    if (!first || !this.window.hasOlder) return;
+    return this.page(`before=${first.key}`, (answer) => {
+      const entries = [...answer.entries.map(placed), ...this.window.entries];
+      this.change({ entries, hasOlder: answer.has_more, grew: "start" });
+    });
+  }
+
+  /** Adds a page of later entries, when the window is not at the end. */
+  newer() {
+    const last = this.window.entries.at(-1);
+    if (!last || !this.window.hasNewer) return;
+    return this.page(`after=${last.key}`, (answer) => {
+      const added = answer.entries.map(placed);
+      const hasNewer = Boolean((answer as { after?: string | null }).after);
+      this.change({ entries: [...this.window.entries, ...added], hasNewer, grew: "end" });
+    });
+  }
+
+  /** Goes back to the newest entries. */
+  async end() {
+    this.isAtEnd = true;
+    if (this.window.hasNewer) await this.open();
+  }
+
+  /** Lets go of what is too much, at the end that is not read. A step of its own, so that a list can keep its place. */
+  trim() {
+    const { entries } = this.window;
+    if (entries.length <= MOST) return;
+    if (this.isAtEnd && !this.window.hasNewer)
+      this.change({ entries: entries.slice(-MOST + PAGE), hasOlder: true, grew: "start" });
+    else if (this.window.grew === "start")
+      this.change({ entries: entries.slice(0, MOST), hasNewer: true, grew: "end" });
+    else this.change({ entries: entries.slice(-MOST), hasOlder: true, grew: "start" });
+  }
+
+  close() {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    for (const stop of this.followed.values()) stop();
+    this.followed.clear();
+  }
+
+  private async page(query: string, take: (answer: TaskAttemptEntries) => void) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      const answer = await get<TaskAttemptEntries>(
+        `/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`,
+      );
+      if (!this.isClosed) take(answer);
+    } catch (error) {
+      this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private hear(run: string, message: LiveMessage) {
+    if ("resync" in message) {
+      // The run's entries were made anew: what is shown of them may be of another shape.
+      this.settled.delete(run);
+      void this.open();
+    } else if ("error" in message) {
+      this.settled.add(run);
+      this.unfollow(run);
+    } else {
+      this.coming.push({ run, batch: message.value as IndexedEntry[] });
+      this.timer ??= window.setTimeout(() => this.take(), PACE);
+      if (message.finished) {
+        this.settled.add(run);
+        this.unfollow(run);
+      }
+    }
+  }
+
+  private unfollow(run: string) {
+    this.followed.get(run)?.();
+    this.followed.delete(run);
+  }
+
+  private take() {
+    this.timer = undefined;
+    let { entries, hasNewer } = this.window;
+    let added = 0;
+    for (const { run, batch } of this.coming.splice(0)) {
+      const room = this.isAtEnd ? Number.POSITIVE_INFINITY : MOST - entries.length;
+      const result = upsert(entries, this.order, run, batch, hasNewer ? 0 : room, this.window.hasOlder);
+      entries = result.entries;
+      added += result.added;
+      hasNewer ||= result.leftOut > 0;
+    }
+    if (entries === this.window.entries && hasNewer === this.window.hasNewer && added === 0) return;
+    this.change({ entries, hasNewer, grew: "end", arrived: this.window.arrived + added });
+  }
+
+  private change(change: Partial<Window>) {
+    this.window = { ...this.window, ...change };
+    for (const changed of this.watchers) changed();
+  }
+}
+
+const placed = ({ execution_process_id: run, index, entry }: TaskAttemptEntry): Placed => ({
+  key: keyAt(run, index),
+  run,
+  index,
+  entry,
+});
+
+type Upserted = { entries: readonly Placed[]; added: number; leftOut: number };
+
+/**
+ * Puts entries of a run where they belong: each replaces its older form or is added. What lies before the window is not
+ * wanted when there is more before it, and what lies behind its end only while there is room.
+ */
+export function upsert(
+  entries: readonly Placed[],
+  order: readonly string[],
+  run: string,
+  batch: readonly IndexedEntry[],
+  room: number,
+  hasOlder: boolean,
+): Upserted {
+  let result: Placed[] | null = null;
+  let added = 0;
+  let leftOut = 0;
+  const rank = order.indexOf(run);
+  const isBefore = (it: Placed, index: number) => {
+    const itsRank = order.indexOf(it.run);
+    return itsRank < rank || (itsRank === rank && it.index < index);
+  };
+  for (const { index, entry } of batch) {
+    const list = result ?? entries;
+    const at = place(list, (it) => isBefore(it, index));
+    const there = list[at];
+    if (there && there.run === run && there.index === index) {
+      if (there.entry === entry) continue;
+      result ??= [...entries];
+      result[at] = { ...there, entry };
+      continue;
+    }
+    if (at === 0 && hasOlder && list.length > 0) continue;
+    if (at === list.length && list.length > 0 && added >= room) {
+      leftOut += 1;
+      continue;
+    }
+    result ??= [...entries];
+    result.splice(at, 0, { key: keyAt(run, index), run, index, entry });
+    added += 1;
+  }
+  return { entries: result ?? entries, added, leftOut };
+}
+
+/** The first place whose entry is not before. Nearly always the end. */
+function place(list: readonly Placed[], isBefore: (it: Placed) => boolean) {
+  const last = list.at(-1);
+  if (!last || isBefore(last)) return list.length;
+  let low = 0;
+  let high = list.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const it = list[middle];
+    if (it && isBefore(it)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,105 @@
+// A permission: verb and object first, the whole command, why, and the answers.
+
+import { useState } from "react";
+import { get, put, sentenceOf } from "../../api/client";
+import type { Rule, SetRules } from "../../api/types";
+import { world } from "../../api/world";
+import { Button } from "../../ui/Button";
+import { MenuButton } from "../../ui/Menu";
+import type { CardProps } from "./Request";
+import styles from "./Request.module.css";
+import { rulesFor, wanted } from "./wanted";
+
+export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
+  const { busy, said, answer } = answering;
+  const [why, setWhy] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isKeeping, setKeeping] = useState(false);
+  const { verb, object, rest, reason } = wanted(ask);
+  const attempt = world().attempts.get(ask.task_attempt_id);
+
+  const remember = async (rule: SetRules["rules"][number]) => {
+    if (!attempt) return;
+    setKeeping(true);
+    setProblem(null);
+    try {
+      const path = `/projects/${attempt.project_id}/rules`;
+      const rules = await get<Rule[]>(path);
+      const kept = rules.map(({ effect, about, pattern }) => ({ effect, about, pattern }));
+      await put(path, { rules: [...kept, rule] });
+      answer(true);
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    } finally {
+      setKeeping(false);
+    }
+  };
+
+  return (
+    <div role="group" aria-label={`Approval: ${verb}`} className={styles.group}>
+      <p className={styles.asks}>
+        {agent} wants to{" "}
+        {verb === "Run" || verb === "Edit" || verb === "Fetch" || verb === "Read"
+          ? verb.toLowerCase()
+          : `use ${verb}`}
+        :
+      </p>
+      {object && <pre className={styles.object}>{object}</pre>}
+      {rest && <pre className={styles.object}>{rest}</pre>}
+      {!object && !rest && <p>{ask.text}</p>}
+      <p className={styles.about}>
+        {reason && <>“{reason}” · </>}
+        {attempt?.worktree_path ?? attempt?.container_ref ?? ""} · no rule fits
+      </p>
+      <div className={styles.row}>
+        <Button
+          hint={hasKeys ? "d" : undefined}
+          busy={said === false && busy}
+          onClick={() => answer(false, why.trim() ? { reason: why.trim() } : {})}
+        >
+          Deny
+        </Button>
+        <Button
+          kind="ask"
+          hint={hasKeys ? "a" : undefined}
+          busy={(said === true && busy) || (isKeeping && "Keeping the rule")}
+          onClick={() => answer(true)}
+        >
+          Allow
+        </Button>
+        <MenuButton
+          label="More ways to allow"
+          items={() => [
+            { heading: "Allow in this attempt…" },
+            {
+              words: `${ask.tool_name}, and the like of it, in this attempt`,
+              run: () => answer(true, { scope: "session" }),
+            },
+            { heading: "Allow in this project…" },
+            ...rulesFor(ask).map(({ words, rule }) => ({
+              words: `Always: ${words}`,
+              run: () => void remember(rule),
+            })),
+          ]}
+        >
+          Allow more
+        </MenuButton>
+        <input
+          className={styles.why}
+          aria-label="Tell the agent why (optional)"
+          placeholder="Tell the agent why (optional)"
+          value={why}
+          onChange={(event) => setWhy(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && why.trim()) answer(false, { reason: why.trim() });
+          }}
+        />
+      </div>
+      {problem && (
+        <p role="alert" className={styles.problem}>
+          The rule was not kept: {problem}
+        </p>
+      )}
+    </div>
+  );
+}

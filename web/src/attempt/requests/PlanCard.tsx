@@ -1,0 +1,78 @@
+// A plan: read it, let it be done, change its text, or say what should be different.
+
+import { useState } from "react";
+import { Button } from "../../ui/Button";
+import { Markdown } from "../../ui/Markdown";
+import type { CardProps } from "./Request";
+import styles from "./Request.module.css";
+
+export function PlanCard({ ask, answering }: CardProps) {
+  const { busy, said, answer } = answering;
+  const plan = planOf(ask.input) ?? ask.text;
+  const [edited, setEdited] = useState<string | null>(null);
+  const [change, setChange] = useState<string | null>(null);
+  const isEdited = edited !== null && edited.trim() !== plan.trim();
+  return (
+    <div role="group" aria-label="Plan" className={styles.group}>
+      <p className={styles.asks}>Plan ready.</p>
+      {edited === null ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+        <div className={styles.plan} role="region" aria-label="The plan" tabIndex={0}>
+          <Markdown text={plan} />
+        </div>
+      ) : (
+        <textarea
+          className={styles.words}
+          aria-label="The plan"
+          rows={10}
+          autoFocus
+          value={edited}
+          onChange={(event) => setEdited(event.target.value)}
+        />
+      )}
+      <div className={styles.row}>
+        <Button
+          kind="ask"
+          busy={said === true && busy}
+          onClick={() => answer(true, isEdited ? { text: edited } : {})}
+        >
+          Go
+        </Button>
+        {edited === null && (
+          <Button kind="quiet" onClick={() => setEdited(plan)}>
+            Edit the plan
+          </Button>
+        )}
+        {change === null ? (
+          <Button onClick={() => setChange("")}>Change it</Button>
+        ) : (
+          <>
+            <input
+              className={styles.why}
+              aria-label="What should be different?"
+              placeholder="What should be different?"
+              autoFocus
+              value={change}
+              onChange={(event) => setChange(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && change.trim()) answer(false, { reason: change.trim() });
+              }}
+            />
+            <Button
+              busy={said === false && busy}
+              disabled={!change.trim() && "Say what should be different."}
+              onClick={() => answer(false, { reason: change.trim() })}
+            >
+              Send
+            </Button>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function planOf(input: unknown): string | null {
+  const plan = (input as { plan?: unknown } | null)?.plan;
+  return typeof plan === "string" && plan.trim() !== "" ? plan : null;
+}
