@@ -25,7 +25,7 @@ const DEFAULTS: Preferences = {
   singleKeys: true,
   railFolded: false,
   paneFolded: false,
-  paneWidth: 0.45,
+  paneWidth: 0.4,
   archivedShown: false,
   cancelledShown: false,
   view: "board",

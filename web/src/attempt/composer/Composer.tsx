@@ -216,43 +216,48 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
           <span className={styles.note}>{variantWords(variant)} from the next message</span>
         )}
         {draft.isKeptHere && <span className={styles.note}>Draft kept in this browser</span>}
-        <span className={styles.gap} />
-        {run && (
+        <span className={styles.acts}>
+          {run && (
+            <Button
+              size="small"
+              busy={stopping.busy === "Interrupting" && stopping.busy}
+              hint="i"
+              onClick={() => void interrupt()}
+            >
+              Interrupt
+            </Button>
+          )}
+          {isAtWork && (
+            <Button
+              size="small"
+              kind="danger"
+              busy={stopping.busy === "Stopping" && stopping.busy}
+              hint={shown("Shift+i")}
+              onClick={() => void stop()}
+            >
+              Stop
+            </Button>
+          )}
+          {maySteer && (
+            <Button
+              size="small"
+              disabled={isEmpty && "Write something first."}
+              onClick={() => void send(true)}
+            >
+              Send now
+            </Button>
+          )}
           <Button
             size="small"
-            busy={stopping.busy === "Interrupting" && stopping.busy}
-            hint="i"
-            onClick={() => void interrupt()}
+            kind="primary"
+            icon="send"
+            busy={sending.busy}
+            disabled={isEmpty && "Write something first."}
+            onClick={() => void send(false)}
           >
-            Interrupt
+            {word}
           </Button>
-        )}
-        {isAtWork && (
-          <Button
-            size="small"
-            kind="danger"
-            busy={stopping.busy === "Stopping" && stopping.busy}
-            hint={shown("Shift+i")}
-            onClick={() => void stop()}
-          >
-            Stop
-          </Button>
-        )}
-        {maySteer && (
-          <Button size="small" disabled={isEmpty && "Write something first."} onClick={() => void send(true)}>
-            Send now
-          </Button>
-        )}
-        <Button
-          size="small"
-          kind="primary"
-          icon="send"
-          busy={sending.busy}
-          disabled={isEmpty && "Write something first."}
-          onClick={() => void send(false)}
-        >
-          {word}
-        </Button>
+        </span>
       </div>
       {(sending.problem || stopping.problem) && (
         <p role="alert" className={styles.problem}>

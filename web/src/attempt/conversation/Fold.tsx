@@ -30,8 +30,9 @@ export function Fold({
   children,
 }: Props) {
   const [isOpen, toggle] = useFold(id, byItself);
+  // The name says it all; what is drawn is the same in short.
   const line = (
-    <>
+    <span className={styles.line} aria-hidden="true">
       {icon && <Icon name={icon} size={14} className={styles.icon} />}
       <span className={styles.what}>{head}</span>
       {result && (
@@ -39,7 +40,7 @@ export function Fold({
           {result}
         </span>
       )}
-    </>
+    </span>
   );
   if (!children)
     return (

@@ -82,7 +82,7 @@ export function Tool({ id, name, action, status, content }: Props) {
       return <Fold {...line("Updated its list,", `${done} of ${action.todos.length} done`)} icon="list" />;
     }
     case "tool": {
-      const given = inWords(action.arguments);
+      const given = name === "question" ? { short: "", long: "" } : inWords(action.arguments);
       const result = action.result?.value;
       return (
         <Fold

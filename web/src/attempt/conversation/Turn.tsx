@@ -64,7 +64,7 @@ export function Turn({ row, acts, isRunning }: Props) {
         <span>
           {[
             startedAt && clock(startedAt),
-            startedAt && facts.endedAt && duration(Date.parse(facts.endedAt) - Date.parse(startedAt)),
+            startedAt && facts.endedAt && lasted(startedAt, facts.endedAt),
             facts.costMicros && money(facts.costMicros),
             facts.files ? counted(facts.files, "file") : null,
           ]
@@ -102,4 +102,10 @@ export function Turn({ row, acts, isRunning }: Props) {
       )}
     </article>
   );
+}
+
+/** Nothing, when it was over at once. */
+function lasted(from: string, to: string) {
+  const time = Date.parse(to) - Date.parse(from);
+  return time >= 1000 ? duration(time) : null;
 }

@@ -70,12 +70,16 @@ function RunRow({ run, name, isShown, onShow }: RowProps) {
         aria-label={`${name}, ${[words, code].filter(Boolean).join(", ")}`}
         onClick={onShow}
       >
-        <span className={styles.mark} data-status={status}>
+        <span className={styles.mark} data-status={status} aria-hidden="true">
           <Icon name={icon} size={14} />
         </span>
-        <span className={styles.name}>{name}</span>
-        <span className={styles.what}>{summary(run)}</span>
-        <span className={styles.meta}>
+        <span className={styles.name} aria-hidden="true">
+          {name}
+        </span>
+        <span className={styles.what} aria-hidden="true">
+          {summary(run)}
+        </span>
+        <span className={styles.meta} aria-hidden="true">
           {code && <b>{code}</b>} {clock(start)} ·{" "}
           {end ? duration(Date.parse(end) - Date.parse(start)) : <Elapsed since={start} />}
         </span>

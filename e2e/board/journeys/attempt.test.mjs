@@ -1,0 +1,198 @@
+// An attempt: its conversation as it comes, its runs, and its snapshots.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+const log = (tab) => tab.page.getByRole('log', { name: 'Conversation' });
+const composer = (tab) => tab.page.getByRole('textbox', { name: 'Reply' });
+
+/** The text of what is drawn of a conversation, entry by entry. */
+const drawn = (tab) => log(tab).getByTestId('entry').allInnerTexts();
+
+journey('a conversation is shown as it happens, each thing in its own way', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Add a limiter', [
+    'say ## A plan of action',
+    'think The bucket needs a clock',
+    'edit src/limit.js export const limit = 60;',
+    'run printf "\\033[32mall green\\033[0m\\n"',
+    'run echo broken; exit 3',
+    'sleep 800',
+    'say The end',
+  ].join('\n'));
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await page.getByRole('heading', { level: 1, name: 'Add a limiter' }).waitFor();
+  await page.getByRole('article', { name: 'Turn 1' }).waitFor();
+  await log(tab).getByRole('heading', { name: 'A plan of action' }).waitFor();
+  await log(tab).getByRole('button', { name: 'Thought, 5 words' }).click();
+  await log(tab).getByText('The bucket needs a clock').last().waitFor();
+  assert.match(await log(tab).getByRole('group', { name: 'Edited src/limit.js, 1 added, 0 deleted' }).innerText(), /limit = 60/);
+  // What went well is folded, what failed is open.
+  const passed = log(tab).getByRole('button', { name: /all green.*passed/ });
+  assert.equal(await passed.getAttribute('aria-expanded'), 'false');
+  await passed.click();
+  const green = log(tab).getByRole('region', { name: /Output of printf/ }).getByText('all green');
+  assert.match(await green.evaluate((it) => it.style.color), /--ansi-green/);
+  assert.equal(await log(tab).getByRole('button', { name: 'echo broken; exit 3, exit 3' }).getAttribute('aria-expanded'), 'true');
+  await log(tab).getByText('The end', { exact: true }).waitFor();
+  const settled = await world.settled(attempt.id, 'finished');
+  assert.equal(settled.task.status, 'inreview');
+  await page.getByText('to review', { exact: true }).first().waitFor();
+  await tab.accessible();
+  await tab.named();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await tab.accessible();
+});
+
+journey('a killed server leaves no gap in the conversation', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Count', 'lines 60 100\nsay counted');
+  const tab = await world.open(`/a/${attempt.id}`);
+  await log(tab).getByText(/ line 8$/).waitFor();
+  await world.kill();
+  await tab.page.getByRole('alert').filter({ hasText: 'The server is away' }).waitFor();
+  // What was known stays.
+  await log(tab).getByText(/ line 8$/).waitFor();
+  await world.serve();
+  await log(tab).getByText('counted', { exact: true }).waitFor();
+  const numbers = new Set();
+  await until('every line to be drawn', async () => {
+    for (const text of await drawn(tab)) numbers.add(Number(text.match(/ line (\d+)$/)?.[1] ?? 0));
+    await log(tab).press('PageUp');
+    return numbers.has(1);
+  });
+  numbers.delete(0);
+  assert.deepEqual([...numbers].sort((a, b) => a - b), Array.from({ length: 60 }, (_, i) => i + 1));
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=200`);
+  const told = entries.map(({ entry }) => Number(entry.content.match(/ line (\d+)$/)?.[1] ?? 0)).filter(Boolean);
+  assert.deepEqual(told, Array.from({ length: 60 }, (_, i) => i + 1));
+  await world.settled(attempt.id, 'finished');
+});
+
+journey('who reads above the end is left alone, and the pill leads back', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Talk', 'lines 80 0\nlines 300 50');
+  const tab = await world.open(`/a/${attempt.id}`);
+  await log(tab).getByText(/ line \d+$/).last().waitFor();
+  await until('the log to follow', async () => (await log(tab).getAttribute('data-following')) === 'true');
+  await log(tab).hover();
+  await tab.page.mouse.wheel(0, -900);
+  await until('the log to stay', async () => (await log(tab).getAttribute('data-following')) === 'false');
+  const place = () => log(tab).evaluate((box) => {
+    const top = box.getBoundingClientRect().top;
+    const row = [...box.querySelectorAll('[data-testid=entry]')].find((it) => it.getBoundingClientRect().bottom > top + 1);
+    return `${row.dataset.key} ${Math.round(row.getBoundingClientRect().top - top)}`;
+  });
+  const pill = tab.page.getByRole('button', { name: /^\d+ new$/ });
+  await pill.waitFor();
+  const before = await place();
+  const count = Number((await pill.innerText()).match(/\d+/)[0]);
+  await until('more to come', async () => Number((await pill.innerText()).match(/\d+/)[0]) >= count + 10);
+  assert.equal(await place(), before);
+  await pill.click();
+  await until('the log to follow again', async () => (await log(tab).getAttribute('data-following')) === 'true');
+  await until('the end to be in view', () => log(tab).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 80));
+  // It goes on following.
+  const last = () => log(tab).getByTestId('entry').last().innerText();
+  const then = await last();
+  await until('the newest to be drawn', async () => (await last()) !== then);
+  assert.equal((await world.attempt(attempt.id)).state, 'running');
+});
+
+journey('hostile words of an agent are words', async (world) => {
+  const project = await world.project();
+  const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+  const { attempt } = await world.start(project, `Title ${evil}`, [
+    `say ${evil}`,
+    'say [click](javascript:alert(3)) and ![pic](https://example.invalid/x.png)',
+    `think ${evil}`,
+    `run printf '\\033]0;title\\007\\033[2J\\033[31m%s\\033[0m\\n' '${evil}'; exit 1`,
+    `edit evil.html ${evil}`,
+  ].join('\n'));
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await log(tab).getByText('alert(1)').first().waitFor();
+  await page.getByRole('heading', { level: 1 }).filter({ hasText: '<script>' }).waitFor();
+  await log(tab).getByRole('group', { name: /^Edited evil.html/ }).getByText('<script>').waitFor();
+  await log(tab).getByRole('region', { name: /^Output of/ }).getByText('<img src=x').waitFor();
+  assert.equal(await log(tab).locator('img, script, [onerror]').count(), 0);
+  const links = await log(tab).getByRole('link').evaluateAll((all) => all.map((it) => it.protocol));
+  assert.ok(links.every((protocol) => protocol === 'https:' || protocol === 'http:'), links.join());
+  await page.getByRole('tab', { name: /^Runs/ }).click();
+  await page.getByRole('log', { name: 'Log of Agent' }).getByText('alert(1)').first().waitFor();
+  assert.equal(await page.getByRole('log', { name: 'Log of Agent' }).locator('img, script').count(), 0);
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries`);
+  assert.ok(entries.some(({ entry }) => entry.content.includes('<script>')));
+});
+
+journey('the raw log of a setup script has its lines, colours and exit code', async (world) => {
+  const project = await world.project();
+  await world.put(`/projects/${project.id}`, { setup_script: "printf '\\033[33msetting up\\033[0m\\nsecond line\\n'" });
+  const { attempt } = await world.start(project, 'With a setup', 'say hello');
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await page.getByRole('tab', { name: /^Runs/ }).click();
+  await page.waitForURL(/tab=runs/);
+  await page.getByRole('list', { name: 'Runs' }).getByRole('button', { name: 'Setup, completed' }).click();
+  const raw = page.getByRole('log', { name: 'Log of Setup' });
+  await raw.getByText('second line').waitFor();
+  assert.match(await raw.getByText('setting up').evaluate((it) => it.style.color), /--ansi-yellow/);
+  const runs = await world.get(`/execution-processes?task_attempt_id=${attempt.id}`);
+  assert.deepEqual(runs.filter((run) => run.run_reason === 'setupscript').map((run) => run.exit_code), [0]);
+  await tab.accessible();
+});
+
+journey('a snapshot is restored, and the restore is undone', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Write', 'edit note.txt one');
+  await world.settled(attempt.id, 'finished');
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit note.txt two' });
+  await until('two snapshots', async () => (await world.get(`/task-attempts/${attempt.id}/snapshots`)).length >= 2);
+  const { container_ref: worktree } = await world.settled(attempt.id, 'finished');
+  const note = () => readFileSync(join(worktree, 'note.txt'), 'utf8');
+  assert.equal(note(), 'two\n');
+  const tab = await world.open(`/a/${attempt.id}?tab=snapshots`);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Restore after turn 1' }).click();
+  const ask = page.getByRole('alertdialog', { name: 'Put the files back to after turn 1?' });
+  await tab.accessible();
+  await ask.getByRole('button', { name: 'Put the files back' }).click();
+  await until('the old words', () => note() === 'one\n');
+  await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
+  await until('the new words', () => note() === 'two\n');
+  const whys = (await world.get(`/task-attempts/${attempt.id}/snapshots`)).map(({ why }) => why);
+  assert.ok(whys.filter((why) => why !== 'turn').length >= 2, whys.join());
+});
+
+journey('an attempt on a phone: read, reply, and every tab without scrolling sideways', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'A rather long title that does not fit on a phone', [
+    'say Hello from a phone',
+    `run echo ${'x'.repeat(300)}`,
+    'edit src/a.js export const a = 1;',
+  ].join('\n'));
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`, { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const { page } = tab;
+  await log(tab).getByText('Hello from a phone', { exact: true }).waitFor();
+  const narrow = async () => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
+  await narrow();
+  await tab.accessible();
+  for (const name of [/^Changes/, 'Land', 'Runs', 'Chat']) {
+    await page.getByRole('tablist', { name: 'Attempt' }).getByRole('tab', { name }).tap();
+    await narrow();
+  }
+  await composer(tab).fill('say and back');
+  await page.getByRole('button', { name: 'Send', exact: true }).tap();
+  await log(tab).getByText('and back', { exact: true }).waitFor();
+  await world.settled(attempt.id, 'finished');
+  const small = await page.getByRole('button').evaluateAll((all) => all
+    .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
+    .map((it) => it.getAttribute('aria-label') ?? it.textContent));
+  assert.deepEqual(small, []);
+});
