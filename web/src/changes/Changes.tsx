@@ -39,7 +39,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
   useEffect(() => store.start(), [store]);
   useSyncExternalStore(store.subscribe, () => store.version);
   const { data: status } = useBranchStatus(attempt);
-  const isAtWork = useWorld((world) => world.attempts.get(attempt)?.state === "running");
+  const isAtWork = useWorld((world) => /running|waiting/.test(world.attempts.get(attempt)?.state ?? ""));
   const target = useWorld((world) => world.attempts.get(attempt)?.target_branch ?? "its target");
   const { files: told } = store;
   const conflicted = status?.conflicted_files;
