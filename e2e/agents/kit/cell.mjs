@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 
 import { recording } from "./recording.mjs";
+import { counted, told } from "./usage.mjs";
 import { eventually } from "./wait.mjs";
 
 /** Thrown by a scenario that a CLI does not offer; the recording shows it. */
@@ -123,6 +124,12 @@ export class Cell {
     return eventually(`the model is asked for reply ${place}`, () =>
       this.model.turns(script.id).find((request) => request.place === place),
     );
+  }
+
+  /** Checks that an attempt has used what the model served for its scripts, a script for each turn. */
+  countsAs(attempt, scripts) {
+    const turns = scripts.map(({ id }) => this.model.turns(id).flatMap(({ usage }) => usage ?? []));
+    assert.deepEqual(counted(attempt), told(this.cli.usage, turns), "what was used");
   }
 
   has(attempt, file) {

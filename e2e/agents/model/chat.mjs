@@ -18,9 +18,9 @@ export function read(body) {
 }
 
 const usageOf = ({ input, cached, output }) => ({
-  prompt_tokens: input,
+  prompt_tokens: input + cached,
   completion_tokens: output,
-  total_tokens: input + output,
+  total_tokens: input + cached + output,
   prompt_tokens_details: { cached_tokens: cached },
 });
 

@@ -19,10 +19,10 @@ export function read(body, path) {
 }
 
 const usageOf = ({ input, cached, output }) => ({
-  promptTokenCount: input,
+  promptTokenCount: input + cached,
   cachedContentTokenCount: cached,
   candidatesTokenCount: output,
-  totalTokenCount: input + output,
+  totalTokenCount: input + cached + output,
 });
 
 const called = (call) => ({ functionCall: { id: named("call_"), name: call.name, args: call.args } });

@@ -25,11 +25,11 @@ export function read(body) {
 }
 
 const usageOf = ({ input, cached, output }) => ({
-  input_tokens: input,
+  input_tokens: input + cached,
   input_tokens_details: { cached_tokens: cached },
   output_tokens: output,
   output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: input + output,
+  total_tokens: input + cached + output,
 });
 
 export function whole(reply, model, usage) {

@@ -125,7 +125,7 @@ export class Model {
       const { status, headers, body } = reply.fail;
       return send(response, status, body ?? dialect.failure(status), headers);
     }
-    // Figures that no other request has, so that sums can be told apart.
+    // Figures that no other request has, so that sums can be told apart. The input is what came from no cache.
     noted.usage = { input: 1000 + 10 * noted.n, cached: 200 + noted.n, output: 50 + noted.n };
     if (!asked.streamed) return send(response, 200, dialect.whole(reply, asked.model, noted.usage));
     await stream(response, dialect.events(reply, asked.model, noted.usage), gone.signal);

@@ -8,8 +8,9 @@ export const title = "a 500, then success";
 export async function play(cell) {
   const script = cell.script([{ fail: { status: 500, times: 1 }, text: "Now it works." }]);
   const attempt = await cell.start(script);
-  const { run } = await cell.ended(attempt);
+  const { run, attempt: now } = await cell.ended(attempt);
   assert.equal(run.status, "completed");
   const answers = cell.model.turns(script.id).map((request) => request.answer);
   assert.deepEqual(answers, ["status 500", "Now it works."]);
+  cell.countsAs(now, [script]);
 }

@@ -12,7 +12,7 @@ export async function play(cell) {
   await cell.ended(attempt);
   await cell.cli.beforeFollowUp?.();
   await cell.followUp(attempt, second);
-  const { run, runs } = await cell.ended(attempt, 2);
+  const { run, runs, attempt: now } = await cell.ended(attempt, 2);
   assert.equal(run.status, "completed");
   assert.equal(runs.length, 2);
   await cell.shows(attempt, { type: "assistant_message", content: /The word is heliotrope\./, times: 1 });
@@ -23,4 +23,5 @@ export async function play(cell) {
   assert.match(told, /The word is heliotrope\./);
   // The agent's own session, not a memo of the transcript: what the model said is told as its own words.
   assert.ok(request.talk.some((part) => part.who === "model" && part.text.includes("heliotrope")));
+  cell.countsAs(now, [first, second]);
 }

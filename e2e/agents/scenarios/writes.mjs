@@ -25,13 +25,5 @@ export async function play(cell) {
   const turns = cell.model.turns(script.id);
   assert.equal(turns.length, 2);
   assert.equal(turns[1].talk.filter((part) => part.who === "result").length, 1);
-  if (cell.cli.counts) assert.deepEqual(counted(now), cell.cli.counts(sums(turns)), "what was used");
-}
-
-const counted = ({ input_tokens: input, cache_read_tokens: cached, output_tokens: output }) => ({ input, cached, output });
-
-/** What the model says it served. */
-function sums(requests) {
-  const sum = (key) => requests.reduce((total, { usage }) => total + usage[key], 0);
-  return { input: sum("input"), cached: sum("cached"), output: sum("output") };
+  cell.countsAs(now, [script]);
 }

@@ -10,7 +10,7 @@ export default {
   agent: "CLAUDE_CODE",
   node22: true,
   tools: { write, run, asked: write },
-  counts: (served) => served,
+  usage: "all",
   env: ({ model }) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: "scripted",

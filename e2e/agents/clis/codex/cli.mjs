@@ -11,6 +11,7 @@ export default {
   agent: "CODEX",
   tools: { write, run, asked: write },
   writesBy: "command_run",
+  usage: "all",
   env: () => ({ SCRIPTED_KEY: "scripted" }),
   files: ({ model }) => ({
     ".codex/config.toml": `

@@ -9,6 +9,7 @@ export default {
   name: "copilot",
   agent: "COPILOT",
   tools: { write, run, asked: write },
+  usage: "all",
   env: ({ model }) => ({
     COPILOT_OFFLINE: "true",
     COPILOT_PROVIDER_BASE_URL: `${model.url}/v1`,

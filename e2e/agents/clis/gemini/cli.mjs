@@ -16,6 +16,7 @@ export default {
   name: "gemini",
   agent: "GEMINI",
   tools: { write, run, asked: write },
+  usage: "uncached",
   env: ({ model }) => ({
     GEMINI_API_KEY: "scripted",
     GOOGLE_GEMINI_BASE_URL: model.url,

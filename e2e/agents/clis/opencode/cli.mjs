@@ -9,6 +9,7 @@ export default {
   name: "opencode",
   agent: "OPENCODE",
   tools: { write, run, asked: write },
+  usage: "lastOfTurn",
   env: () => ({
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",

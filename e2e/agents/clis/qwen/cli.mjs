@@ -13,6 +13,7 @@ export default {
   agent: "QWEN_CODE",
   node22: true,
   tools: { write, run, asked: write },
+  usage: "all",
   env: ({ model }) => ({
     OPENAI_API_KEY: "scripted",
     OPENAI_BASE_URL: `${model.url}/v1`,
