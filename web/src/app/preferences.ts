@@ -12,6 +12,8 @@ export type Preferences = {
   archivedShown: boolean;
   cancelledShown: boolean;
   view: "board" | "list";
+  /** By column: the order that was chosen instead of its own. */
+  columnSort: Partial<Record<string, "own" | "newest" | "oldest" | "title">>;
   diffView: "unified" | "split";
   diffColours: "red-green" | "blue-orange";
   sendWith: "Enter" | "Mod+Enter";
@@ -29,6 +31,7 @@ const DEFAULTS: Preferences = {
   archivedShown: false,
   cancelledShown: false,
   view: "board",
+  columnSort: {},
   diffView: "unified",
   diffColours: "red-green",
   sendWith: "Enter",

@@ -21,11 +21,27 @@ const WORDS: Record<string, string> = {
 /** `CLAUDE_CODE` as "Claude"; one that is not known as its own name in lower case. */
 export const agentWord = (executor: string) => WORDS[executor] ?? executor.toLowerCase().replaceAll("_", " ");
 
+type Profile = { executor: string; variant?: string | null };
+
+/** The variant that a profile without one means is called by neither of its names. */
+const isUsual = (variant: string | null | undefined): variant is null | undefined =>
+  !variant || variant === "GENIE" || variant === "DEFAULT";
+
+const variantWords = (variant: string) => variant.toLowerCase().replaceAll("_", " ");
+
 /** A profile as "Claude / plan"; the usual variant is not named. */
-export function profileWords({ executor, variant }: { executor: string; variant?: string | null }): string {
-  const which =
-    variant && variant !== "DEFAULT" && variant !== "GENIE"
-      ? ` / ${variant.toLowerCase().replaceAll("_", " ")}`
-      : "";
-  return agentWord(executor) + which;
+export const profileWords = ({ executor, variant }: Profile) =>
+  agentWord(executor) + (isUsual(variant) ? "" : ` / ${variantWords(variant)}`);
+
+/** The same where profiles are chosen from: "Claude / default". */
+export const profileInFull = ({ executor, variant }: Profile) =>
+  `${agentWord(executor)} / ${isUsual(variant) ? "default" : variantWords(variant)}`;
+
+/** A profile as one word, for a select and for what a browser remembers: `CODEX`, `CODEX:HIGH`. */
+export const profileKey = ({ executor, variant }: Profile) =>
+  isUsual(variant) ? executor : `${executor}:${variant}`;
+
+export function profileOf(key: string): { executor: string; variant: string | null } {
+  const [executor = "", variant] = key.split(":");
+  return { executor, variant: variant ?? null };
 }

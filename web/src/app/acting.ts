@@ -1,0 +1,49 @@
+// What is being done to a task right now, and what did not work, so that it can stand on its card and beside its
+// button on whichever page shows it.
+
+import { useSyncExternalStore } from "react";
+import { sentenceOf } from "../api/client";
+import { sayError } from "./notices";
+
+export type Acting = { busy: string | null; problem: string | null };
+
+const NOTHING: Acting = { busy: null, problem: null };
+const all = new Map<string, Acting>();
+const watchers = new Set<() => void>();
+
+function note(id: string, acting: Acting) {
+  if (acting.busy || acting.problem) all.set(id, acting);
+  else all.delete(id);
+  for (const changed of watchers) changed();
+}
+
+/** Does something to a task under its word ("Starting"). What is refused is said and stays with the task. */
+export async function actOn<T>(
+  id: string,
+  busy: string | null,
+  act: () => Promise<T>,
+): Promise<T | undefined> {
+  if (all.get(id)?.busy) return undefined;
+  note(id, { busy, problem: null });
+  try {
+    const done = await act();
+    note(id, NOTHING);
+    return done;
+  } catch (error) {
+    note(id, { busy: null, problem: sentenceOf(error) });
+    sayError(error);
+    return undefined;
+  }
+}
+
+/** The person has read it. */
+export const forgetProblem = (id: string) => note(id, NOTHING);
+
+export const useActing = (id: string): Acting =>
+  useSyncExternalStore(
+    (changed) => {
+      watchers.add(changed);
+      return () => void watchers.delete(changed);
+    },
+    () => all.get(id) ?? NOTHING,
+  );

@@ -1,0 +1,77 @@
+// Which agents there are, which of them can start now, and which one a project's next attempt is started with.
+
+import { get } from "../api/client";
+import type { AgentOnMachine, UserSystemInfo } from "../api/types";
+import { world } from "../api/world";
+import { agentWord, profileKey, profileOf } from "../facts/agents";
+import { INFO, readiness } from "./info";
+import { prefer, preferences } from "./preferences";
+import { queries } from "./queries";
+
+/** Why an agent cannot be started, in a sentence; null when it can. */
+export function whyNotReady(agent: AgentOnMachine | undefined): string | null {
+  if (!agent) return null;
+  const name = agent.title || agentWord(agent.executor);
+  switch (readiness(agent)) {
+    case "ready":
+      return null;
+    case "needs a command":
+      return `${name} has no command. Name one in its profile, in Settings.`;
+    case "not installed":
+      return `${name} is not installed. ${agent.install}`;
+    case "not logged in":
+      return `${name} is not logged in. ${agent.log_in ? `Run \`${agent.log_in}\` in a terminal, then check again.` : ""}`;
+  }
+}
+
+/** The profiles that can be chosen, agents that are ready first. */
+export function profilesOf(
+  about: UserSystemInfo,
+): Array<{ agent: AgentOnMachine | undefined; executor: string; keys: string[] }> {
+  const agents = new Map(about.agents.map((agent) => [agent.executor, agent]));
+  return Object.entries(about.executors)
+    .map(([executor, variants]) => ({
+      executor,
+      agent: agents.get(executor),
+      keys: Object.keys(variants as object)
+        .sort((a, b) => Number(b === "GENIE") - Number(a === "GENIE") || a.localeCompare(b))
+        .map((variant) => profileKey({ executor, variant })),
+    }))
+    .sort((a, b) => rank(a.agent) - rank(b.agent) || a.executor.localeCompare(b.executor));
+}
+
+// The one that only plays scripts is for trying things out, so it comes after the real ones.
+const rank = (agent: AgentOnMachine | undefined) =>
+  whyNotReady(agent) !== null ? 2 : agent?.executor === "SCRIPTED" ? 1 : 0;
+
+/** What a project's tasks are started with: what was used last, else what the settings say. */
+export function likelyProfile(project: string | null, about: UserSystemInfo | undefined): string | null {
+  const used = project ? preferences().lastStart[project]?.profile : undefined;
+  if (used) return used;
+  if (!about) return null;
+  const { executor, variant } = about.config.executor_profile;
+  return profileKey({ executor, variant: variant ?? null });
+}
+
+/** The same, if it can be started without asking anything; null when the person has to choose. */
+export async function readyProfile(project: string): Promise<string | null> {
+  const used = preferences().lastStart[project]?.profile;
+  if (used) return used;
+  const about = await queries.ensureQueryData({
+    queryKey: INFO,
+    queryFn: () => get<UserSystemInfo>("/info"),
+  });
+  const key = likelyProfile(project, about);
+  const agent = key && about.agents.find(({ executor }) => executor === profileOf(key).executor);
+  return agent && whyNotReady(agent) === null ? key : null;
+}
+
+/** The branch that a project's attempts begin on, where something is known; null leaves it to the server. */
+export const likelyBase = (project: string): string | null =>
+  preferences().lastStart[project]?.base ?? world().projects.get(project)?.default_base_branch ?? null;
+
+export function rememberStart(project: string, profile: string, base: string | null) {
+  prefer({
+    lastStart: { ...preferences().lastStart, [project]: base ? { profile, base } : { profile } },
+  });
+}

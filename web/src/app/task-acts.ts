@@ -1,0 +1,130 @@
+// What can be done to a task from any page: start, stop, go on, move, delete, each with its undo. What is moved is
+// shown at once; what runs or removes something is shown when the server has done it.
+
+import { navigate } from "wouter/use-browser-location";
+import { get, newKey, post, put, remove } from "../api/client";
+import type { RemovedEntry, TaskAttempt, TaskStatus } from "../api/types";
+import { assume, world } from "../api/world";
+import { profileOf, profileInFull } from "../facts/agents";
+import { type ColumnId, columnWords } from "../facts/state";
+import { actOn } from "./acting";
+import type { ActionId } from "./actions";
+import { likelyBase, readyProfile, rememberStart } from "./agents";
+import { offered } from "./keys";
+import { say } from "./notices";
+import { openOverlay } from "./overlays";
+
+/** Starts an attempt with what the project was last started with, or asks with what. */
+export function startTask(id: string) {
+  const task = world().tasks.get(id);
+  if (!task) return;
+  const before = task.status;
+  void actOn(id, "Starting", async () => {
+    const profile = await readyProfile(task.project_id);
+    if (!profile) return openOverlay({ name: "start", task: id });
+    const attempt = await startAttempt(id, profile, likelyBase(task.project_id));
+    say(`Started with ${profileInFull(profileOf(profile))}.`, {
+      undo: () => takeBack(id, attempt.id, before),
+    });
+  });
+}
+
+/** Starts one attempt, and remembers with what. */
+export async function startAttempt(task: string, profile: string, base: string | null, key = newKey()) {
+  const attempt = await post<TaskAttempt>(
+    "/task-attempts",
+    { task_id: task, executor_profile_id: profileOf(profile), base_branch: base },
+    key,
+  );
+  rememberStart(attempt.project_id, profile, base);
+  return attempt;
+}
+
+const takeBack = (task: string, attempt: string, status: TaskStatus) =>
+  void actOn(task, "Stopping", async () => {
+    await post(`/task-attempts/${attempt}/stop`);
+    await put(`/tasks/${task}`, { status });
+  });
+
+export const stopAttempt = (task: string, attempt: string) =>
+  actOn(task, "Stopping", async () => {
+    await post(`/task-attempts/${attempt}/stop`);
+    return true;
+  });
+
+/** Lets an agent that has stopped, failed or gone quiet go on. */
+export const goOn = (task: string, attempt: string, busy: string, prompt: string) =>
+  void actOn(task, busy, () => post(`/task-attempts/${attempt}/follow-up`, { prompt }, newKey()));
+
+/** Puts a task into another column, and says so with an undo. */
+export function moveTask(id: string, to: ColumnId, isUndo = false) {
+  const task = world().tasks.get(id);
+  if (!task) return;
+  const from = task.status;
+  const takeBack = assume("tasks", id, { ...task, status: to });
+  void actOn(id, null, () => put(`/tasks/${id}`, { status: to }).catch(refuse(takeBack))).then((done) => {
+    if (done && !isUndo)
+      say(to === "archived" ? "Archived." : `Moved to ${columnWords(to)}.`, {
+        undo: from === "agent" ? undefined : () => moveTask(id, from, true),
+      });
+  });
+}
+
+/** Several at once, with one word and one undo. */
+export async function moveTasks(ids: readonly string[], to: ColumnId) {
+  const before = ids.flatMap((id) => world().tasks.get(id) ?? []);
+  for (const task of before) assume("tasks", task.id, { ...task, status: to });
+  const moved = await Promise.all(
+    before.map((task) =>
+      actOn(task.id, null, () =>
+        put(`/tasks/${task.id}`, { status: to }).catch(refuse(() => assume("tasks", task.id, task))),
+      ),
+    ),
+  );
+  const count = moved.filter(Boolean).length;
+  if (count > 0)
+    say(`${count} moved to ${columnWords(to)}.`, {
+      undo: () => {
+        for (const task of before) if (task.status !== "agent") moveTask(task.id, task.status, true);
+      },
+    });
+}
+
+const refuse = (takeBack: () => void) => (error: unknown) => {
+  takeBack();
+  throw error;
+};
+
+/** Moves a task to the trash; undo brings it back with everything that went with it. */
+export const deleteTask = (id: string) =>
+  actOn(id, "Deleting", async () => {
+    await remove(`/tasks/${id}`);
+    say("Task moved to the trash for 30 days.", { undo: () => void recover(id) });
+    return true;
+  });
+
+const recover = (task: string) =>
+  actOn(task, "Bringing back", async () => {
+    const removed = await get<RemovedEntry[]>("/removed");
+    const entry = removed.find((it) => it.kind === "task" && (it.task_id === task || it.id === task));
+    if (!entry) throw new Error("The task is no longer in the trash.");
+    await post(`/removed/${entry.id}/recover`);
+  });
+
+/** Opens an attempt and does something there, as soon as the page can. */
+export function openAttempt(id: string, then?: ActionId) {
+  navigate(`/a/${id}`);
+  if (!then) return;
+  const deadline = performance.now() + 5000;
+  const look = () => {
+    const action = offered().find((it) => it.id === then);
+    if (action) action.run();
+    else if (performance.now() < deadline && location.pathname === `/a/${id}`) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+
+/** Puts a wish above another one, or at the end. */
+export function placeTask(id: string, before: string | null) {
+  void actOn(id, null, () => put(`/tasks/${id}`, { position: { before } }));
+}

@@ -1,0 +1,164 @@
+// One card: what state a task is in, why and since when, and the one next thing to do about it.
+
+import { memo, type PointerEvent, useEffect, useId, useRef } from "react";
+import { Link } from "wouter";
+import { useWorld } from "../api/world";
+import { type Acting, forgetProblem, useActing } from "../app/acting";
+import { LOOKS } from "../facts/state";
+import { Button } from "../ui/Button";
+import { StateMark } from "../ui/StateMark";
+import { focusTaken, setActive, toggleSelected, useActive } from "./active";
+import { useBoard } from "./BoardContext";
+import styles from "./Card.module.css";
+import { type Card, cardOf, sameCard } from "./cards";
+import { useDraggable } from "./dragging";
+import { hrefOf, Meta } from "./Meta";
+import { NextAct } from "./NextAct";
+
+type Props = {
+  id: string;
+  /** It is the one card of its column that Tab reaches. */
+  isTabStop: boolean;
+  index: number;
+  of: number;
+};
+
+export const CardView = memo(function CardView({ id, ...rest }: Props) {
+  const card = useWorld((world) => cardOf(world, id), sameCard);
+  const acting = useActing(id);
+  return card ? <Drawn card={card} acting={acting} {...rest} /> : null;
+});
+
+function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { card: Card; acting: Acting }) {
+  const { task, facts } = card;
+  const { id, title } = task;
+  const { menu } = useBoard();
+  const element = useRef<HTMLDivElement>(null);
+  const link = useRef<HTMLAnchorElement>(null);
+  const about = useId();
+  const isActive = useActive((active) => active.card === id);
+  const wantsFocus = useActive((active) => active.wantsFocus && active.card === id);
+  const isSelected = useActive((active) => active.selected.has(id));
+  const isDragged = useActive((active) => active.dragged === id);
+  useDraggable(element, id);
+  const press = useLongPress((x, y) => menu(id, { x, y }));
+  useEffect(() => {
+    if (!wantsFocus) return;
+    link.current?.focus();
+    focusTaken();
+  }, [wantsFocus]);
+
+  const isUnseen = facts.state === "review" && facts.attempt !== null && !isSeen(facts.attempt, facts.since);
+  return (
+    <div className={styles.slot}>
+      <div
+        {...press}
+        ref={element}
+        role="listitem"
+        aria-setsize={of}
+        aria-posinset={index + 1}
+        className={styles.card}
+        data-task={id}
+        data-state={facts.state}
+        data-tone={LOOKS[facts.state].tone}
+        data-selected={isSelected || undefined}
+        data-dragged={isDragged || undefined}
+        data-active={isActive || undefined}
+        onFocus={() => setActive(id)}
+        onContextMenu={(event) => {
+          event.preventDefault();
+          menu(id, { x: event.clientX, y: event.clientY });
+        }}
+      >
+        <StateMark state={facts.state} />
+        <Link
+          ref={link}
+          href={hrefOf(card)}
+          className={styles.title}
+          data-unseen={isUnseen || undefined}
+          draggable={false}
+          tabIndex={isTabStop ? 0 : -1}
+          aria-describedby={about}
+          onClick={(event) => {
+            if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+            if (event.shiftKey) {
+              event.preventDefault();
+              toggleSelected(id);
+            }
+          }}
+        >
+          {title}
+        </Link>
+        <div className={styles.corner}>
+          <Button
+            kind="quiet"
+            size="small"
+            icon="more"
+            label={`Actions for ${title}`}
+            aria-haspopup="menu"
+            tabIndex={isTabStop ? 0 : -1}
+            onClick={(event) => {
+              const box = event.currentTarget.getBoundingClientRect();
+              menu(id, { x: box.left, y: box.top, width: box.width, height: box.height });
+            }}
+          />
+        </div>
+        <div id={about} className={styles.about}>
+          <span className="unseen">
+            {isSelected ? "selected, " : ""}
+            {LOOKS[facts.state].words}
+          </span>
+          {facts.reason && (
+            <p className={styles.reason} title={facts.reason}>
+              {facts.reason}
+            </p>
+          )}
+          <Meta card={card} />
+        </div>
+        <NextAct card={card} acting={acting} isTabStop={isTabStop} />
+        {acting.problem && (
+          <p className={styles.problem} role="alert">
+            <span>{acting.problem}</span>
+            <Button size="small" kind="quiet" icon="close" label="Close" onClick={() => forgetProblem(id)} />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const isSeen = (attempt: { seen_at: string | null }, since: string) =>
+  attempt.seen_at !== null && attempt.seen_at !== undefined && attempt.seen_at >= since;
+
+const LONG = 500;
+
+// A finger that rests on a card opens its menu; one that moves scrolls.
+function useLongPress(open: (x: number, y: number) => void) {
+  const timer = useRef<number | undefined>(undefined);
+  const wasLong = useRef(false);
+  const stop = () => clearTimeout(timer.current);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return {
+    onPointerDown(event: PointerEvent) {
+      wasLong.current = false;
+      if (event.pointerType !== "touch") return;
+      const { clientX, clientY } = event;
+      stop();
+      timer.current = window.setTimeout(() => {
+        wasLong.current = true;
+        open(clientX, clientY);
+      }, LONG);
+    },
+    onPointerMove(event: PointerEvent) {
+      if (Math.abs(event.movementX) + Math.abs(event.movementY) > 6) stop();
+    },
+    onPointerUp: stop,
+    onPointerCancel: stop,
+    onClickCapture(event: { preventDefault: () => void; stopPropagation: () => void }) {
+      if (!wasLong.current) return;
+      wasLong.current = false;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+  };
+}
