@@ -1,0 +1,281 @@
+// The fields of a task, and what becomes of them: saved as a wish, started at once, or changed.
+
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useState } from "react";
+import { sentenceOf } from "../api/client";
+import { sameList, useWorld } from "../api/world";
+import { likelyBase, likelyProfile, whyNotReady } from "../app/agents";
+import { useAway } from "../app/away";
+import { useInfo } from "../app/info";
+import { shown } from "../app/keys";
+import { say } from "../app/notices";
+import { profileOf, profileWords } from "../facts/agents";
+import { useAt } from "../ui/At";
+import { Button } from "../ui/Button";
+import { CheckField, SelectField } from "../ui/Field";
+import { AgentChoice } from "./AgentChoice";
+import { BaseChoice } from "./BaseChoice";
+import { fromPasted, keepDraft, NO_DRAFT, type TaskDraft } from "./draft";
+import { Images, useImages } from "./Images";
+import { Risk } from "./Risk";
+import { saveTask, startNew } from "./save";
+import styles from "./Task.module.css";
+
+type Props = {
+  project: string;
+  task?: string;
+  parent?: string;
+  draftKey: string;
+  begun: TaskDraft;
+  onClose: () => void;
+};
+
+export function TaskForm({ project: first, task, parent, draftKey, begun, onClose }: Props) {
+  const [project, setProject] = useState(first);
+  const [draft, setDraft] = useState(begun);
+  const { data: info } = useInfo();
+  const [chosen, setChosen] = useState<readonly string[] | null>(null);
+  const [base, setBase] = useState<string | null>(likelyBase(first));
+  const [keepsOpen, setKeepsOpen] = useState(false);
+  const [busy, setBusy] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const away = useAway();
+  const titleBox = useRef<HTMLInputElement>(null);
+  const promptBox = useRef<HTMLTextAreaElement>(null);
+  const projects = useWorld(
+    (world) => [...world.projects.values()].sort((a, b) => a.name.localeCompare(b.name)),
+    sameList,
+  );
+  const partOf = useWorld((world) => {
+    const attempt = parent ? world.attempts.get(parent) : undefined;
+    return attempt?.task_id ? world.tasks.get(attempt.task_id)?.title : undefined;
+  });
+
+  const change = (part: Partial<TaskDraft>) =>
+    setDraft((before) => {
+      const after = { ...before, ...part };
+      keepDraft(draftKey, after);
+      return after;
+    });
+  const images = useImages((image, reference) =>
+    setDraft((before) => {
+      const prompt = before.prompt + (before.prompt && !before.prompt.endsWith("\n") ? "\n" : "") + reference;
+      const isThere = before.images.some(({ id }) => id === image.id);
+      const after = { ...before, prompt, images: isThere ? before.images : [...before.images, image] };
+      keepDraft(draftKey, after);
+      return after;
+    }),
+  );
+  const at = useAt(promptBox, project || null, (prompt) => change({ prompt }));
+
+  const profiles = chosen ?? [likelyProfile(project, info) ?? ""];
+  const notReady = profiles
+    .map((key) => whyNotReady(info?.agents.find(({ executor }) => executor === profileOf(key).executor)))
+    .find((why) => why !== null);
+  const isEmpty = draft.title.trim() === "";
+  const whyNot = away ?? (images.isBusy ? "Images are still being uploaded." : null);
+
+  const send = async (act: "save" | "start") => {
+    if (busy) return;
+    if (isEmpty) {
+      setProblem("A task needs a title.");
+      titleBox.current?.focus();
+      return;
+    }
+    if (whyNot) return setProblem(whyNot);
+    setProblem(null);
+    setBusy(act === "start" ? "Starting" : "Saving");
+    const about = { project, title: draft.title.trim(), prompt: draft.prompt, images: draft.images, parent };
+    try {
+      if (act === "start") {
+        await startNew(about, profiles.filter(Boolean), base);
+        say(
+          profiles.length > 1
+            ? `Started ${profiles.length} attempts.`
+            : `Started with ${profileWords(profileOf(profiles[0] ?? ""))}.`,
+        );
+      } else {
+        await saveTask(about, task);
+        say(task ? "Saved." : "Saved as a wish.");
+      }
+      keepDraft(draftKey, null);
+      if (!keepsOpen) return onClose();
+      setDraft(NO_DRAFT);
+      titleBox.current?.focus();
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    }
+    setBusy(null);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    void send(task || event.shiftKey ? "save" : "start");
+  };
+  const takeFiles = (event: ClipboardEvent | DragEvent) => {
+    const data = "clipboardData" in event ? event.clipboardData : event.dataTransfer;
+    const files = [...data.files].filter((file) => file.type.startsWith("image/"));
+    if (files.length === 0) return;
+    event.preventDefault();
+    images.add(files);
+  };
+
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(task ? "save" : "start");
+      }}
+      onKeyDown={onKeyDown}
+      onPaste={takeFiles}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={takeFiles}
+    >
+      <div className={styles.fields}>
+        {!task && (
+          <div className={styles.where}>
+            <SelectField
+              label="Project"
+              value={project}
+              onChange={(event) => {
+                setProject(event.target.value);
+                setChosen(null);
+                setBase(likelyBase(event.target.value));
+              }}
+            >
+              {projects.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
+            {partOf && <p className={styles.partOf}>part of {partOf}</p>}
+          </div>
+        )}
+        <input
+          ref={titleBox}
+          className={styles.title}
+          aria-label="Title"
+          placeholder="Title, or paste a whole prompt"
+          autoFocus
+          maxLength={400}
+          value={draft.title}
+          onChange={(event) => change({ title: event.target.value })}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
+            event.preventDefault();
+            promptBox.current?.focus();
+          }}
+          onPaste={(event) => {
+            const made = draft.title === "" ? fromPasted(event.clipboardData.getData("text/plain")) : null;
+            if (!made) return;
+            event.preventDefault();
+            change({ title: made.title, prompt: draft.prompt || made.prompt });
+          }}
+        />
+        <div className={styles.prompt}>
+          <textarea
+            {...at.about}
+            ref={promptBox}
+            aria-label="What should be done"
+            placeholder="What should be done? Markdown. @ inserts a file or snippet."
+            rows={7}
+            value={draft.prompt}
+            onChange={(event) => {
+              change({ prompt: event.target.value });
+              at.look();
+            }}
+            onClick={at.look}
+            onKeyDown={(event) => void at.keys(event)}
+            onKeyUp={(event) => {
+              if (event.key === "ArrowLeft" || event.key === "ArrowRight") at.look();
+            }}
+          />
+          {at.list}
+        </div>
+        <Images
+          images={draft.images}
+          pending={images.pending}
+          onFiles={images.add}
+          onRemove={(id) => change({ images: draft.images.filter((image) => image.id !== id) })}
+          onDrop={images.drop}
+        />
+        {!task && (
+          <>
+            <div className={styles.choices}>
+              <div className={styles.agents}>
+                {profiles.map((key, index) => (
+                  <AgentChoice
+                    key={index}
+                    label={index === 0 ? "Agent" : `Agent ${index + 1}`}
+                    value={key || null}
+                    onChange={(to) => setChosen(profiles.with(index, to))}
+                    onRemove={
+                      profiles.length > 1
+                        ? () => setChosen(profiles.filter((_, i) => i !== index))
+                        : undefined
+                    }
+                  />
+                ))}
+                {profiles.length < 5 && (
+                  <Button
+                    kind="quiet"
+                    size="small"
+                    icon="plus"
+                    onClick={() => setChosen([...profiles, profiles.at(-1) ?? ""])}
+                  >
+                    Another agent
+                  </Button>
+                )}
+              </div>
+              <BaseChoice key={project} project={project} value={base} onChange={setBase} />
+            </div>
+            <Risk project={project} profiles={profiles} />
+          </>
+        )}
+        {problem && (
+          <p className={styles.problem} role="alert">
+            {problem}
+          </p>
+        )}
+      </div>
+      <footer className={styles.foot}>
+        {task ? (
+          <>
+            <span className={styles.space} />
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" submit busy={busy} hint={shown("Mod+Enter")} disabled={whyNot}>
+              Save
+            </Button>
+          </>
+        ) : (
+          <>
+            <CheckField
+              label="Keep open for the next one"
+              checked={keepsOpen}
+              onChange={(event) => setKeepsOpen(event.target.checked)}
+            />
+            <span className={styles.space} />
+            <Button busy={busy === "Saving" && busy} disabled={whyNot} onClick={() => void send("save")}>
+              Save as wish
+            </Button>
+            <Button
+              kind="primary"
+              submit
+              busy={busy === "Starting" && busy}
+              hint={shown("Mod+Enter")}
+              disabled={whyNot ?? notReady}
+              onClick={(event) => {
+                event.preventDefault();
+                void send("start");
+              }}
+            >
+              {profiles.length > 1 ? `Start ${profiles.length} attempts` : "Start"}
+            </Button>
+          </>
+        )}
+      </footer>
+    </form>
+  );
+}
