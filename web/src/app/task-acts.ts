@@ -5,7 +5,7 @@ import { navigate } from "wouter/use-browser-location";
 import { get, newKey, post, put, remove } from "../api/client";
 import type { RemovedEntry, TaskAttempt, TaskStatus } from "../api/types";
 import { assume, world } from "../api/world";
-import { profileOf, profileInFull } from "../facts/agents";
+import { profileInFull, profileOf } from "../facts/agents";
 import { type ColumnId, columnWords } from "../facts/state";
 import { actOn } from "./acting";
 import type { ActionId } from "./actions";

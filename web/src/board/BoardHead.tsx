@@ -70,7 +70,6 @@ export function BoardHead({ project, name, sums, filterBox, typed, onType, view,
       />
       <Button
         kind="primary"
-        label="New task"
         hint={actionOf("newTask").keys[0]}
         onClick={() => openOverlay({ name: "new task", project })}
       >

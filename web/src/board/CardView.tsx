@@ -7,7 +7,7 @@ import { type Acting, forgetProblem, useActing } from "../app/acting";
 import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { StateMark } from "../ui/StateMark";
-import { focusTaken, setActive, toggleSelected, useActive } from "./active";
+import { giveFocus, setActive, toggleSelected, useActive } from "./active";
 import { useBoard } from "./BoardContext";
 import styles from "./Card.module.css";
 import { type Card, cardOf, sameCard } from "./cards";
@@ -43,9 +43,7 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
   useDraggable(element, id);
   const press = useLongPress((x, y) => menu(id, { x, y }));
   useEffect(() => {
-    if (!wantsFocus) return;
-    link.current?.focus();
-    focusTaken();
+    if (wantsFocus) giveFocus(link.current);
   }, [wantsFocus]);
 
   const isUnseen = facts.state === "review" && facts.attempt !== null && !isSeen(facts.attempt, facts.since);

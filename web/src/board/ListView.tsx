@@ -10,7 +10,7 @@ import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { counted, money } from "../ui/numbers";
 import { StateMark } from "../ui/StateMark";
-import { focusTaken, setActive, useActive } from "./active";
+import { giveFocus, setActive, useActive } from "./active";
 import { useBoard } from "./BoardContext";
 import { cardOf, sameCard } from "./cards";
 import styles from "./List.module.css";
@@ -79,9 +79,7 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
   const isSelected = useActive((active) => active.selected.has(id));
   const wantsFocus = useActive((active) => active.wantsFocus && active.card === id);
   useEffect(() => {
-    if (!wantsFocus) return;
-    link.current?.focus();
-    focusTaken();
+    if (wantsFocus) giveFocus(link.current);
   }, [wantsFocus]);
   if (!card) return null;
   const { task, facts, project } = card;

@@ -53,7 +53,7 @@ export function MoveQuestion({ question, onClose }: { question: Question; onClos
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose} autoFocus>
+          <Button onClick={onClose} data-autofocus>
             Cancel
           </Button>
           {attempt && (

@@ -28,7 +28,15 @@ export const setActive = (card: string | null) => {
 
 /** Brings the focus to a card, wherever it is by now. */
 export const focusCard = (card: string) => change({ card, wantsFocus: true });
-export const focusTaken = () => change({ wantsFocus: false });
+
+/** Gives the focus to a card's link. What a virtual list has not measured yet is hidden, so it may take a few frames. */
+export function giveFocus(link: HTMLElement | null, tries = 20) {
+  link?.focus();
+  if (!link || document.activeElement === link || tries === 0) return change({ wantsFocus: false });
+  requestAnimationFrame(() => {
+    if (link.isConnected) giveFocus(link, tries - 1);
+  });
+}
 
 export const setDragged = (dragged: string | null) => change({ dragged });
 

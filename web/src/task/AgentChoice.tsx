@@ -2,7 +2,7 @@
 
 import { profilesOf, whyNotReady } from "../app/agents";
 import { useInfo } from "../app/info";
-import { profileOf, profileWords } from "../facts/agents";
+import { profileInFull, profileOf } from "../facts/agents";
 import { Button } from "../ui/Button";
 import { SelectField } from "../ui/Field";
 import styles from "./Task.module.css";
@@ -25,7 +25,7 @@ export function AgentChoice({ label = "Agent", value, onChange, onRemove }: Prop
       <div className={styles.agentRow}>
         <SelectField label={label} value={value ?? ""} onChange={(event) => onChange(event.target.value)}>
           {!isListed && (
-            <option value={value ?? ""}>{value ? profileWords(profileOf(value)) : "Choose an agent"}</option>
+            <option value={value ?? ""}>{value ? profileInFull(profileOf(value)) : "Choose an agent"}</option>
           )}
           {groups.map(({ executor, agent, keys }) => (
             <optgroup
@@ -34,7 +34,7 @@ export function AgentChoice({ label = "Agent", value, onChange, onRemove }: Prop
             >
               {keys.map((key) => (
                 <option key={key} value={key}>
-                  {profileWords(profileOf(key))}
+                  {profileInFull(profileOf(key))}
                 </option>
               ))}
             </optgroup>

@@ -8,7 +8,7 @@ import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { say } from "../app/notices";
 import { startAttempt } from "../app/task-acts";
-import { profileOf, profileWords } from "../facts/agents";
+import { profileInFull, profileOf } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -34,7 +34,7 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
     setProblem(null);
     try {
       await startAttempt(id, profile, base);
-      say(`Started with ${profileWords(profileOf(profile))}.`);
+      say(`Started with ${profileInFull(profileOf(profile))}.`);
       onClose();
     } catch (error) {
       setProblem(sentenceOf(error));
@@ -51,7 +51,7 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            autoFocus
+            data-autofocus
             busy={busy && "Starting"}
             disabled={away ?? whyNotReady(agent) ?? (profile ? null : "Choose an agent first.")}
             onClick={() => void start()}

@@ -1,6 +1,6 @@
 // The fields of a task, and what becomes of them: saved as a wish, started at once, or changed.
 
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../api/client";
 import { sameList, useWorld } from "../api/world";
 import { likelyBase, likelyProfile, whyNotReady } from "../app/agents";
@@ -8,7 +8,7 @@ import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
 import { say } from "../app/notices";
-import { profileOf, profileWords } from "../facts/agents";
+import { profileInFull, profileOf } from "../facts/agents";
 import { useAt } from "../ui/At";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField } from "../ui/Field";
@@ -41,6 +41,8 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
   const away = useAway();
   const titleBox = useRef<HTMLInputElement>(null);
   const promptBox = useRef<HTMLTextAreaElement>(null);
+  // The words of an older task come after the dialog, which had nothing to give the focus to.
+  useEffect(() => titleBox.current?.focus(), []);
   const projects = useWorld(
     (world) => [...world.projects.values()].sort((a, b) => a.name.localeCompare(b.name)),
     sameList,
@@ -91,7 +93,7 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
         say(
           profiles.length > 1
             ? `Started ${profiles.length} attempts.`
-            : `Started with ${profileWords(profileOf(profiles[0] ?? ""))}.`,
+            : `Started with ${profileInFull(profileOf(profiles[0] ?? ""))}.`,
         );
       } else {
         await saveTask(about, task);
@@ -158,7 +160,7 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
           className={styles.title}
           aria-label="Title"
           placeholder="Title, or paste a whole prompt"
-          autoFocus
+          data-autofocus
           maxLength={400}
           value={draft.title}
           onChange={(event) => change({ title: event.target.value })}

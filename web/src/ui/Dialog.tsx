@@ -24,7 +24,8 @@ export function Dialog({ title, onClose, children, isAlert, width = "normal", fo
     const before = document.activeElement;
     element?.showModal();
     // The browser would choose the first button there is, which is the one that closes.
-    element?.querySelector<HTMLElement>("[data-autofocus], input, textarea, select")?.focus();
+    const first = element?.querySelector<HTMLElement>("[data-autofocus]");
+    (first ?? element?.querySelector<HTMLElement>("input, textarea, select"))?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

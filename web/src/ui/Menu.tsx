@@ -38,10 +38,9 @@ export function Menu({ label, items, at, onClose }: Props) {
     const left = Math.max(8, Math.min(at.x, innerWidth - box.width - 8));
     setPlace({ left, top });
   }, [at]);
+  const isPlaced = place !== null;
   useEffect(() => {
     const before = document.activeElement;
-    const first = menu.current?.querySelector<HTMLElement>("[aria-checked=true]") ?? choices(menu.current)[0];
-    first?.focus();
     const outside = (event: PointerEvent) => {
       if (!menu.current?.contains(event.target as Node)) onClose();
     };
@@ -53,6 +52,12 @@ export function Menu({ label, items, at, onClose }: Props) {
     };
     // The menu is mounted anew for every opening.
   }, [onClose]);
+  // What cannot be seen yet cannot take the focus.
+  useEffect(() => {
+    if (!isPlaced) return;
+    const first = menu.current?.querySelector<HTMLElement>("[aria-checked=true]") ?? choices(menu.current)[0];
+    first?.focus();
+  }, [isPlaced]);
 
   const move = (event: KeyboardEvent) => {
     const all = choices(menu.current);

@@ -1,0 +1,208 @@
+// Tasks: made, started, changed, copied, divided, removed and brought back.
+
+import assert from 'node:assert/strict';
+import { journey } from '../journey.mjs';
+import { until } from '../world.mjs';
+
+async function board(world) {
+  const project = await world.project('shop-api');
+  const { config } = await world.get('/info');
+  await world.put('/config', { ...config, executor_profile: { executor: 'SCRIPTED' } });
+  return { project, tab: await world.open(`/p/${project.id}`) };
+}
+
+const tasksOf = (world, project) => world.get(`/tasks?project_id=${project.id}`);
+const onBoard = (tab, title) => tab.page.getByRole('listitem').getByRole('link', { name: title, exact: true });
+const act = async (tab, title, words) => {
+  await tab.page.getByRole('button', { name: `Actions for ${title}`, exact: true }).first().click();
+  await tab.page.getByRole('menuitem', { name: words, exact: true }).click();
+};
+const PICTURE = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+
+journey('a task is created and started from the board with two keys', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  await page.getByText('No tasks yet. Write down the first wish.').waitFor();
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByRole('combobox', { name: 'Agent' }).waitFor();
+  await until('the focus on the title', () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') === 'Title'));
+  await page.keyboard.type('Say hello');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('say hello to everybody');
+  assert.equal(await dialog.getByRole('combobox', { name: 'Agent' }).inputValue(), 'SCRIPTED');
+  await until('the branch', async () => (await dialog.getByRole('combobox', { name: 'Base branch' }).inputValue()) === 'main');
+  await dialog.getByText('Agents run commands as you. This profile does not ask first.').waitFor();
+  await tab.accessible();
+  await page.keyboard.press('Control+Enter');
+  await onBoard(tab, 'Say hello').waitFor();
+  const [task] = await tasksOf(world, project);
+  assert.equal(task.description, 'say hello to everybody');
+  const [attempt] = await world.get(`/task-attempts?task_id=${task.id}`);
+  assert.equal(attempt.executor, 'SCRIPTED');
+  assert.equal(attempt.target_branch, 'main');
+  await world.settled(attempt.id, 'finished');
+});
+
+journey('a whole prompt that is pasted becomes a title and a prompt, with images, and is saved as a wish', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'New task', exact: true }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  const prompt = 'Make the import faster\nIt reads every order twice.';
+  await dialog.getByRole('textbox', { name: 'Title' }).evaluate((box, text) => {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    box.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  }, prompt);
+  assert.equal(await dialog.getByRole('textbox', { name: 'Title' }).inputValue(), 'Make the import faster');
+  await dialog.getByRole('textbox', { name: 'What should be done' }).evaluate((box, bytes) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], 'screen.png', { type: 'image/png' }));
+    box.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  }, [...PICTURE]);
+  await dialog.getByRole('img', { name: 'screen.png' }).waitFor();
+  await dialog.getByRole('button', { name: 'Save as wish' }).click();
+  await onBoard(tab, 'Make the import faster').waitFor();
+  const [task] = await tasksOf(world, project);
+  assert.equal(task.status, 'todo');
+  assert.ok(task.description.startsWith(prompt));
+  assert.match(task.description, /!\[screen\.png\]\(\.forge-images\//);
+  const images = await world.get(`/images/task/${task.id}`);
+  assert.equal(images.length, 1);
+  // Its page shows both.
+  await onBoard(tab, 'Make the import faster').click();
+  await page.getByRole('heading', { name: 'Make the import faster' }).first().waitFor();
+  await page.getByRole('img', { name: 'screen.png' }).waitFor();
+  await tab.accessible();
+});
+
+journey('a task is edited, duplicated and divided', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  const { task, attempt } = await world.start(project, 'The whole thing', 'say hello');
+  await world.settled(attempt.id, 'finished');
+  await onBoard(tab, 'The whole thing').waitFor();
+
+  await act(tab, 'The whole thing', 'Edit');
+  const edit = page.getByRole('dialog', { name: 'Edit task' });
+  await edit.getByRole('textbox', { name: 'Title' }).fill('The better thing');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await onBoard(tab, 'The better thing').waitFor();
+  assert.equal((await world.get(`/tasks/${task.id}`)).title, 'The better thing');
+
+  await act(tab, 'The better thing', 'Duplicate');
+  const copy = page.getByRole('dialog', { name: 'New task' });
+  await until('the words of the other', async () => (await copy.getByRole('textbox', { name: 'What should be done' }).inputValue()) === 'say hello');
+  await copy.getByRole('textbox', { name: 'Title' }).fill('The copy');
+  await copy.getByRole('button', { name: 'Save as wish' }).click();
+  await onBoard(tab, 'The copy').waitFor();
+
+  await act(tab, 'The better thing', 'Subtask');
+  const part = page.getByRole('dialog', { name: 'New subtask' });
+  await part.getByText('part of The better thing').waitFor();
+  await part.getByRole('textbox', { name: 'Title' }).fill('A part');
+  await part.getByRole('button', { name: 'Save as wish' }).click();
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'A part', exact: true }) });
+  await card.getByText('part of The better thing').waitFor();
+  await page.getByText('0/1 parts').waitFor();
+
+  const tasks = await tasksOf(world, project);
+  assert.deepEqual(tasks.map((it) => it.title).sort(), ['A part', 'The better thing', 'The copy']);
+  assert.equal(tasks.find((it) => it.title === 'A part').parent_task_attempt, attempt.id);
+  assert.equal(tasks.find((it) => it.title === 'The copy').description, 'say hello');
+});
+
+journey('a deleted task comes back with its undo', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  const { task, attempt } = await world.start(project, 'Do not lose me', 'edit a.txt b');
+  await world.settled(attempt.id, 'finished');
+  await onBoard(tab, 'Do not lose me').focus();
+  await page.keyboard.press('Delete');
+  const notice = page.getByRole('status').filter({ hasText: 'Task moved to the trash for 30 days.' });
+  await notice.waitFor();
+  await onBoard(tab, 'Do not lose me').waitFor({ state: 'detached' });
+  assert.deepEqual(await tasksOf(world, project), []);
+  await notice.getByRole('button', { name: 'Undo' }).click();
+  await onBoard(tab, 'Do not lose me').waitFor();
+  assert.equal((await world.get(`/tasks/${task.id}`)).title, 'Do not lose me');
+  assert.equal((await world.attempt(attempt.id)).branch, attempt.branch);
+});
+
+journey('what was typed is there again after the dialog was closed', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Half a thought');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('button', { name: 'New task', exact: true }).first().click();
+  assert.equal(await dialog.getByRole('textbox', { name: 'Title' }).inputValue(), 'Half a thought');
+  await page.keyboard.press('Control+Shift+Enter');
+  await onBoard(tab, 'Half a thought').waitFor();
+  assert.equal((await tasksOf(world, project)).length, 1);
+  await page.keyboard.press('c');
+  assert.equal(await dialog.getByRole('textbox', { name: 'Title' }).inputValue(), '');
+});
+
+journey('an at sign inserts a snippet and a file', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  await world.post('/tags', { tag_name: 'careful', content: 'Change nothing else.' });
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('With a snippet');
+  const prompt = dialog.getByRole('textbox', { name: 'What should be done' });
+  await prompt.click();
+  await page.keyboard.type('Look at @server');
+  await dialog.getByRole('option', { name: /src\/server\.js/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('@care');
+  await dialog.getByRole('option', { name: /@careful/ }).click();
+  await until('the words', async () => (await prompt.inputValue()) === 'Look at `src/server.js` Change nothing else.');
+  await dialog.getByRole('button', { name: 'Save as wish' }).click();
+  await onBoard(tab, 'With a snippet').waitFor();
+  assert.equal((await tasksOf(world, project))[0].description, 'Look at `src/server.js` Change nothing else.');
+});
+
+journey('several agents start on the same task, and another one later', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Twice');
+  await dialog.getByRole('textbox', { name: 'What should be done' }).fill('say hello');
+  await dialog.getByRole('button', { name: 'Another agent' }).click();
+  await dialog.getByRole('combobox', { name: 'Agent 2' }).waitFor();
+  await dialog.getByRole('button', { name: 'Start 2 attempts' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('2 attempts', { exact: true }).waitFor();
+  const [task] = await tasksOf(world, project);
+  const attempts = await world.get(`/task-attempts?task_id=${task.id}`);
+  assert.equal(attempts.length, 2);
+  for (const { id } of attempts) await world.settled(id, 'finished');
+
+  await act(tab, 'Twice', 'Another attempt…');
+  const start = page.getByRole('dialog', { name: 'Another attempt' });
+  await start.getByRole('combobox', { name: 'Agent' }).waitFor();
+  await start.getByRole('button', { name: 'Start' }).click();
+  await until('the third attempt', async () => (await world.get(`/task-attempts?task_id=${task.id}`)).length === 3);
+});
+
+journey('an agent that is not ready says so where it is chosen', async (world) => {
+  const { tab } = await board(world);
+  const { page } = tab;
+  const info = await world.get('/info');
+  const missing = info.agents.find((agent) => !agent.installed && agent.found === 'missing');
+  assert.ok(missing, 'there is an agent that is not installed');
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByRole('combobox', { name: 'Agent' }).selectOption(missing.executor);
+  await dialog.getByRole('status').filter({ hasText: `${missing.title} is not installed.` }).waitFor();
+  await dialog.getByRole('button', { name: 'Check again' }).waitFor();
+  const start = dialog.getByRole('button', { name: 'Start' });
+  assert.equal(await start.getAttribute('aria-disabled'), 'true');
+});
