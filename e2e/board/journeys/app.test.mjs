@@ -1,6 +1,8 @@
 // What holds for the whole app: palette, keys, names, themes, phone, an absent server, the token.
 
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
@@ -118,7 +120,8 @@ journey('no page scrolls sideways at 375 px', async (world) => {
 journey('with the server killed everything stays under one banner, and it comes back with nothing missed', async (world) => {
   const project = await world.project('shop-api');
   await world.task(project, 'Known before');
-  const { attempt } = await world.start(project, 'Goes on', 'say begun\nsleep 4000\nask Still there?');
+  const go = join(world.directory, 'go');
+  const { attempt } = await world.start(project, 'Goes on', `say begun\nrun until [ -e ${go} ]; do sleep 0.1; done\nask Still there?`);
   await world.settled(attempt.id, 'running');
   const tab = await world.open('/inbox');
   await tab.page.getByText(/Nothing needs you/).waitFor();
@@ -129,6 +132,7 @@ journey('with the server killed everything stays under one banner, and it comes 
   await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
   await tab.page.getByText(/Nothing needs you/).waitFor();
   await tab.accessible();
+  writeFileSync(go, '');
 
   await world.serve();
   await tab.page.getByRole('button', { name: 'Try now' }).click().catch(() => {});
@@ -152,4 +156,21 @@ journey('a server that carries another build says so, and reloads only when aske
   await banner.getByRole('button', { name: 'Reload' }).click();
   await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor();
   assert.equal(await banner.count(), 0);
+});
+
+journey('whoever comes through a proxy is asked for the token, and then sees everything', async (world) => {
+  await world.project('shop-api');
+  const tab = await world.open('/inbox', { extraHTTPHeaders: { 'X-Forwarded-For': '10.1.2.3' } });
+  await tab.page.getByRole('heading', { name: 'This Forge asks for its token' }).waitFor();
+  await tab.accessible();
+  await tab.named();
+  const token = tab.page.getByLabel('Token');
+  await token.fill('wrong');
+  await token.press('Enter');
+  await tab.page.getByRole('alert').waitFor();
+  await token.fill(readFileSync(join(world.home, 'token'), 'utf8').trim());
+  await tab.page.getByRole('button', { name: 'Continue' }).click();
+  await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
+  const [cookie] = await tab.context.cookies();
+  assert.equal(cookie.httpOnly, true);
 });

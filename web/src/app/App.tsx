@@ -13,6 +13,7 @@ const InboxPage = lazy(() => import("../inbox/InboxPage").then((it) => ({ defaul
 const AttemptPage = lazy(() => import("../attempt/AttemptPage").then((it) => ({ default: it.AttemptPage })));
 const TaskPage = lazy(() => import("../task/TaskPage").then((it) => ({ default: it.TaskPage })));
 const ComparePage = lazy(() => import("../landing/ComparePage").then((it) => ({ default: it.ComparePage })));
+const Welcome = lazy(() => import("../welcome/Welcome").then((it) => ({ default: it.Welcome })));
 const SettingsPage = lazy(() =>
   import("../settings/SettingsPage").then((it) => ({ default: it.SettingsPage })),
 );
@@ -46,6 +47,9 @@ function Pages(): ReactNode {
       <Route path="/t/:task">{({ task }) => <TaskPage id={task} />}</Route>
       <Route path="/settings/*?">
         {({ "*": section }) => <SettingsPage section={section ?? "general"} />}
+      </Route>
+      <Route path="/welcome">
+        <Welcome />
       </Route>
       {/* The addresses of the older board, which people have in their notes and scripts. */}
       <Route path="/projects/:project/tasks/:task/attempts/:attempt">

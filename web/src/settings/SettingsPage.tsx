@@ -50,7 +50,8 @@ export function SettingsPage({ section }: { section: string }) {
             <SectionLink key={id} to={`project/${id}`} here={section} words={name} />
           ))}
         </nav>
-        <div className={styles.page}>
+        {/* What has nothing to focus in it still scrolls by key. */}
+        <div className={styles.page} tabIndex={section === "keys" ? 0 : undefined}>
           <div className={styles.section}>
             {project ? (
               projects.some(([id]) => id === project) ? (

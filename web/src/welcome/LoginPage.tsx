@@ -1,6 +1,6 @@
 // Asks for the server's token when it wants one, and gives it in exchange for the cookie that carries it from then on.
 
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { post, sentenceOf } from "../api/client";
 import { live } from "../api/live";
 import { load } from "../api/world";
@@ -12,6 +12,10 @@ export function LoginPage() {
   const [token, setToken] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    // The page has settled: more is not known until the person has done something.
+    document.documentElement.dataset.ready = "true";
+  }, []);
   const enter = async (event: FormEvent) => {
     event.preventDefault();
     if (isBusy || !token.trim()) return;
