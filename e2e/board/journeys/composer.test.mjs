@@ -115,13 +115,13 @@ journey('a draft is kept by the server and shown again; a picture goes along', a
 
 journey('an at sign offers snippets and files', async (world) => {
   const project = await world.project();
-  await world.post('/tags', { tag_name: 'tests', content: 'Run the tests first.' });
+  await world.post('/tags', { tag_name: 'zebra', content: 'Run the tests first.' });
   const { attempt } = await world.start(project, 'Snip', 'say hello');
   await world.settled(attempt.id, 'finished');
   const tab = await world.open(`/a/${attempt.id}`);
   await box(tab).click();
-  await tab.page.keyboard.type('Please: @tes');
-  await tab.page.getByRole('option', { name: /@tests/ }).waitFor();
+  await tab.page.keyboard.type('Please: @zeb');
+  await tab.page.getByRole('option', { name: /@zebra/ }).waitFor();
   await tab.page.keyboard.press('Enter');
   await until('the snippet to be put in', async () => (await box(tab).inputValue()).startsWith('Please: Run the tests first.'));
   await tab.page.keyboard.type('See @serv');

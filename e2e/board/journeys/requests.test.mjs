@@ -12,10 +12,11 @@ const asked = async (world, attempt) => (await world.get(`/approvals?task_attemp
 
 /** A request takes no answer in its first moments: presses until it is answered. */
 async function answer(world, attempt, press) {
+  const { approval_id: id } = await until('the request', () => asked(world, attempt));
+  const isOver = async () => (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).find((ask) => ask.approval_id === id).state !== 'open';
   await until('the request to be answered', async () => {
-    if ((await asked(world, attempt)).state !== 'open') return true;
     await press().catch(() => {});
-    return (await asked(world, attempt)).state !== 'open';
+    return isOver();
   });
 }
 
@@ -90,7 +91,7 @@ journey('a question is answered in words', async (world) => {
   const card = log(tab).getByRole('group', { name: 'Question' });
   await card.getByRole('textbox', { name: 'Answer: Which colour should it be?' }).fill('a calm blue');
   await tab.accessible();
-  await answer(world, attempt, () => card.getByRole('button', { name: 'Answer' }).click({ timeout: 1000 }));
+  await answer(world, attempt, () => card.getByRole('button', { name: 'Answer', exact: true }).click({ timeout: 1000 }));
   await log(tab).getByText('a calm blue', { exact: true }).last().waitFor();
   await log(tab).getByText('went on', { exact: true }).waitFor();
   const ask = await asked(world, attempt);

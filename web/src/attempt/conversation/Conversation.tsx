@@ -64,7 +64,7 @@ export function Conversation({
   const folds = useMemo(() => new Folds(), []);
   const [marked, setMarked] = useState<string | null>(entry);
   const [isFinding, setFinding] = useState(false);
-  const { isFollowing, follow, leave } = useFollowing(box, true);
+  const { isFollowing, now: following, follow, leave } = useFollowing(box, true);
   const [leftAt, setLeftAt] = useState(0);
   const wanted = useRef<string | null>(null);
   transcript.isAtEnd = isFollowing;
@@ -118,8 +118,9 @@ export function Conversation({
         wanted.current = null;
         list.current?.scrollToIndex(at, { align: "center" });
       }
-    } else if (isFollowing && rows.length > 0) list.current?.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [rows, isFollowing]);
+    } else if (isFollowing && following.current && rows.length > 0)
+      list.current?.scrollToIndex(rows.length - 1, { align: "end" });
+  }, [rows, isFollowing, following]);
 
   // What is too much goes in a frame of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again whenever there is more
@@ -184,7 +185,7 @@ export function Conversation({
                 bufferSize={400}
                 startMargin={hasOlder ? 32 : 0}
                 onResize={() => {
-                  if (transcript.isAtEnd && !wanted.current && box.current)
+                  if (following.current && !wanted.current && box.current)
                     box.current.scrollTop = box.current.scrollHeight;
                 }}
               >

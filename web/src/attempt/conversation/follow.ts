@@ -5,11 +5,13 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from "react"
 
 /** How near the end counts as the end. */
 const NEAR = 80;
-/** How long after a wheel, key or touch a scroll counts as the person's. */
-const HAND = 1200;
+/** When a wheel, key or touch has led to where it leads. */
+const SETTLED = 250;
 
 export type Following = {
   isFollowing: boolean;
+  /** The same, as it is this very moment: a frame that is being made must not undo a scroll. */
+  now: RefObject<boolean>;
   /** Goes to the end, and stays there. */
   follow(): void;
   /** Leaves the end without the person's hand: to show something that was found. */
@@ -27,42 +29,48 @@ export function useFollowing(box: RefObject<HTMLElement | null>, begins: boolean
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    let touched = 0;
     let isHeld = false;
     let top = element.scrollTop;
-    const hand = () => {
-      touched = performance.now();
+    let look = 0;
+    const isNear = () => element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
+    // At once, before anything grows: whether it led far enough away is seen when the scroll has happened.
+    const up = () => {
+      set(false);
+      clearTimeout(look);
+      const from = element.scrollTop;
+      const isWhole = element.scrollHeight <= element.clientHeight;
+      look = window.setTimeout(() => {
+        if (!isHeld && isNear() && (isWhole || element.scrollTop < from)) set(true);
+      }, SETTLED);
     };
-    const wheel = (event: WheelEvent) => event.deltaY < 0 && hand();
+    const wheel = (event: WheelEvent) => event.deltaY < 0 && up();
     const key = (event: KeyboardEvent) => {
-      if (["PageUp", "ArrowUp", "Home"].includes(event.key)) hand();
+      if (["PageUp", "ArrowUp", "Home"].includes(event.key)) up();
     };
     // The scroll bar belongs to the box itself.
     const press = (event: PointerEvent) => {
-      isHeld = event.target === element;
-      if (isHeld) hand();
+      isHeld = event.target === element && event.offsetX >= element.clientWidth;
+      if (isHeld) up();
     };
     const release = () => {
+      if (isHeld && isNear()) set(true);
       isHeld = false;
     };
     const scrolled = () => {
-      const distance = element.scrollHeight - element.scrollTop - element.clientHeight;
-      const isUp = element.scrollTop < top;
+      const isDown = element.scrollTop > top;
       top = element.scrollTop;
-      const isByHand = isHeld || performance.now() - touched < HAND;
-      if (distance <= NEAR) {
-        if (!isUp || !isByHand) set(true);
-      } else if (isByHand && isUp) set(false);
+      if (isDown && !isHeld && isNear()) set(true);
     };
     element.addEventListener("wheel", wheel, { passive: true });
-    element.addEventListener("touchmove", hand, { passive: true });
+    element.addEventListener("touchmove", up, { passive: true });
     element.addEventListener("keydown", key);
     element.addEventListener("pointerdown", press);
     addEventListener("pointerup", release);
     element.addEventListener("scroll", scrolled, { passive: true });
     return () => {
+      clearTimeout(look);
       element.removeEventListener("wheel", wheel);
-      element.removeEventListener("touchmove", hand);
+      element.removeEventListener("touchmove", up);
       element.removeEventListener("keydown", key);
       element.removeEventListener("pointerdown", press);
       removeEventListener("pointerup", release);
@@ -71,5 +79,5 @@ export function useFollowing(box: RefObject<HTMLElement | null>, begins: boolean
   }, [box, set]);
   const follow = useCallback(() => set(true), [set]);
   const leave = useCallback(() => set(false), [set]);
-  return { isFollowing, follow, leave };
+  return { isFollowing, now, follow, leave };
 }

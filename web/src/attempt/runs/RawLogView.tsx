@@ -23,11 +23,12 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
   const state = useSyncExternalStore(log?.watch ?? never, log?.now ?? nothing);
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const { isFollowing, follow } = useFollowing(box, true);
+  const { isFollowing, now: following, follow } = useFollowing(box, true);
   const { lines, dropped, isOver, problem } = state;
   useLayoutEffect(() => {
-    if (isFollowing && lines.length > 0) list.current?.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [lines, isFollowing]);
+    if (isFollowing && following.current && lines.length > 0)
+      list.current?.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [lines, isFollowing, following]);
   return (
     <div className={styles.logBox}>
       {dropped > 0 && <p className={styles.meta}>{counted(dropped, "earlier line")} not shown.</p>}
