@@ -65,7 +65,10 @@ export function CommentBar({ id, comments, viewed, total }: Props) {
       )}
       <div className={styles.row}>
         <span>
-          {counted(written.length, "comment")} in {counted(files, "file")}, {viewed} of {total} viewed
+          {counted(written.length, "comment")} in {counted(files, "file")}
+          <span className={styles.viewed}>
+            , {viewed} of {total} viewed
+          </span>
         </span>
         <Button
           size="small"

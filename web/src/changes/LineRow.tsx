@@ -27,6 +27,8 @@ export function LineRow({ at, row, isSplit, paints, isIn, onDown, onOver, onClic
         type="button"
         tabIndex={-1}
         aria-label={`Comment on ${cell.side === "old" ? "old " : ""}line ${cell.number}`}
+        // Dragging chooses lines here, not text.
+        onMouseDown={(event) => event.preventDefault()}
         onPointerDown={(event) => {
           // A finger that moves here scrolls.
           if (event.button === 0 && event.pointerType !== "touch") onDown(cell);

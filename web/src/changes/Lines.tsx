@@ -46,19 +46,25 @@ export function Lines({ path, both }: Props) {
     const quote = lines.slice(line - 1, end).join("\n");
     void comments.begin({ id: null, path, side, line, end_line: end, quote, text: "" });
   };
-  const drag = useRef(range);
-  drag.current = range;
-  useEffect(() => {
-    if (!range) return;
+  // Kept beside the state: the pointer may be quicker than the page is drawn.
+  const drag = useRef<typeof range>(null);
+  const hold = (next: typeof range) => {
+    drag.current = next;
+    setRange(next);
+  };
+  const down = (cell: Cell) => {
+    hold({ side: cell.side, from: cell.number, to: cell.number });
     const up = () => {
       const held = drag.current;
-      setRange(null);
+      hold(null);
       // A click on one line comes as a click.
       if (held && held.from !== held.to) begin(held.side, held.from, held.to);
     };
     addEventListener("pointerup", up, { once: true });
-    return () => removeEventListener("pointerup", up);
-  });
+  };
+  const over = (cell: Cell) => {
+    if (drag.current?.side === cell.side) hold({ ...drag.current, to: cell.number });
+  };
 
   const isIn = (cell: Cell) => {
     const at =
@@ -143,12 +149,8 @@ export function Lines({ path, both }: Props) {
                     isSplit={isSplit}
                     paints={paints}
                     isIn={isIn}
-                    onDown={(cell) => setRange({ side: cell.side, from: cell.number, to: cell.number })}
-                    onOver={(cell) =>
-                      setRange((held) =>
-                        held && held.side === cell.side ? { ...held, to: cell.number } : held,
-                      )
-                    }
+                    onDown={down}
+                    onOver={over}
                     onClick={(cell) => begin(cell.side, cell.number, cell.number)}
                     notes={notes}
                   />
