@@ -85,6 +85,7 @@ journey('the board is worked with the keyboard alone', async (world) => {
   const tab = await open();
   const { page } = tab;
   const focused = (title) => page.waitForFunction((title) => document.activeElement?.textContent === title, title);
+  await inColumn(tab, 'Wish', 'First wish').waitFor();
   const [upper, lower] = await column(tab, 'Wish').getByRole('link').allTextContents();
   const taskOf = (title) => (title === 'First wish' ? first : second);
 
@@ -148,7 +149,7 @@ journey('a filter hides what is not wanted, says so, and is in the address', asy
   await world.settled(attempt.id, 'failed');
   const tab = await open();
   const { page } = tab;
-  const titles = async () => (await page.getByRole('listitem').getByRole('link').allTextContents()).filter((text) => text !== 'Review').sort();
+  const titles = async () => (await page.getByRole('main').getByRole('listitem').getByRole('link').allTextContents()).filter((text) => text !== 'Review').sort();
   const shows = (...wanted) => until(`only ${wanted}`, async () => JSON.stringify(await titles()) === JSON.stringify(wanted.toSorted()));
 
   await page.keyboard.press('/');
@@ -191,6 +192,7 @@ journey('a wish is put above another one by hand, and stays there', async (world
   for (const title of ['A', 'B', 'C']) await world.task(project, title);
   const tab = await open();
   const order = async () => column(tab, 'Wish').getByRole('link').allTextContents();
+  await inColumn(tab, 'Wish', 'A').waitFor();
   const [top, middle, last] = await order();
   await cardOf(tab, last).dragTo(cardOf(tab, top), { targetPosition: { x: 60, y: 4 } });
   const isNow = (...wanted) => until(`the order ${wanted}`, async () => JSON.stringify(await order()) === JSON.stringify(wanted));

@@ -126,5 +126,20 @@ export function openAttempt(id: string, then?: ActionId) {
 
 /** Puts a wish above another one, or at the end. */
 export function placeTask(id: string, before: string | null) {
-  void actOn(id, null, () => put(`/tasks/${id}`, { position: { before } }));
+  const task = world().tasks.get(id);
+  if (!task) return;
+  const takeBack = assume("tasks", id, { ...task, position: placeAbove(id, before) });
+  void actOn(id, null, () => put(`/tasks/${id}`, { position: { before } }).catch(refuse(takeBack)));
+}
+
+/** A number for the place above a task, until the server has told its own. */
+function placeAbove(id: string, before: string | null): number {
+  const places = [...world().tasks.values()]
+    .filter((task) => task.id !== id && task.status === "todo")
+    .map((task) => task.position)
+    .sort((a, b) => a - b);
+  const below = before ? world().tasks.get(before)?.position : undefined;
+  if (below === undefined) return (places.at(-1) ?? 0) + 1;
+  const above = places.findLast((place) => place < below);
+  return above === undefined ? below - 1 : (above + below) / 2;
 }

@@ -24,7 +24,7 @@ type Props = {
 };
 
 export function BoardKeys({ columns, project, toggleView, filter }: Props) {
-  const { menu, moveMenu, take, isOfAllProjects } = useBoard();
+  const { menu, moveMenu, take } = useBoard();
   const [, go] = useLocation();
   const away = useAway();
   const id = useActive((active) => active.card);
@@ -72,10 +72,8 @@ export function BoardKeys({ columns, project, toggleView, filter }: Props) {
           moveTask: () => moveMenu(task.id, placeOf(task.id)),
           moveLeft: own(() => shift(task.id, -1, take)),
           moveRight: own(() => shift(task.id, 1, take)),
-          moveUp:
-            task.status === "todo" && !isOfAllProjects ? own(() => nudge(columns, task.id, -1)) : undefined,
-          moveDown:
-            task.status === "todo" && !isOfAllProjects ? own(() => nudge(columns, task.id, 1)) : undefined,
+          moveUp: task.status === "todo" ? own(() => nudge(columns, task.id, -1)) : undefined,
+          moveDown: task.status === "todo" ? own(() => nudge(columns, task.id, 1)) : undefined,
           cardMenu: () => menu(task.id, placeOf(task.id)),
           allowCard: card.facts.ask?.kind === "permission" ? own(() => answer(true)) : undefined,
           denyCard: card.facts.ask?.kind === "permission" ? own(() => answer(false)) : undefined,

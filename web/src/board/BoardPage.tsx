@@ -198,7 +198,9 @@ function takeTo(
     case "refused":
       return say(meaning.why);
     case "move":
-      return moveTask(task, to);
+      moveTask(task, to);
+      if (to === "todo" && before) placeTask(task, before);
+      return;
     case "start":
       return startTask(task);
     case "reply":

@@ -34,11 +34,11 @@ type Props = {
 
 export const ColumnView = memo(function ColumnView({ column, ids, count, project, isFiltered }: Props) {
   const { words, empty } = COLUMNS.find(({ id }) => id === column) ?? COLUMNS[0];
-  const { take, isOfAllProjects } = useBoard();
+  const { take } = useBoard();
   const { columnSort } = usePreferences();
   const [isAll, setAll] = useState(false);
   const element = useRef<HTMLElement>(null);
-  const isByHand = column === "todo" && (columnSort.todo ?? "own") === "own" && !isOfAllProjects;
+  const isByHand = column === "todo" && (columnSort.todo ?? "own") === "own";
   const { isOver, line } = useLanding(element, column, isByHand, (task, before) =>
     take(task, column, before),
   );
@@ -66,7 +66,9 @@ export const ColumnView = memo(function ColumnView({ column, ids, count, project
     >
       <header className={styles.columnHead}>
         <h2>{words}</h2>
-        <span className={styles.columnCount}>{isFiltered ? `${ids.length} of ${count}` : count}</span>
+        <span className={styles.columnCount}>
+          {isFiltered && count > 0 ? `${ids.length} of ${count}` : count}
+        </span>
         {refusal && <span className={styles.refusal}>{refusal}</span>}
         <span className={styles.space} />
         <MenuButton

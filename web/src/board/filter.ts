@@ -55,7 +55,7 @@ export function readFilter(typed: string): Filter {
       else youngerThan = span;
     } else if (list && value) filter[list]?.push(value);
     // `state:` that is still being typed hides nothing.
-    else if (!(key && (list || key === "age") && value === ""))
+    else if (!/^(agent|state|project|has|age):$/.test(value))
       filter.words?.push(key ? `${key.toLowerCase()}:${value}` : value);
   }
   return { ...(filter as unknown as Filter), olderThan, youngerThan };
