@@ -75,7 +75,7 @@ journey('a killed server leaves no gap in the conversation', async (world) => {
 
 journey('who reads above the end is left alone, and the pill leads back', async (world) => {
   const project = await world.project();
-  const { attempt } = await world.start(project, 'Talk', 'lines 80 0\nlines 300 50');
+  const { attempt } = await world.start(project, 'Talk', 'lines 80 0\nlines 4000 50');
   const tab = await world.open(`/a/${attempt.id}`);
   await log(tab).getByText(/ line \d+$/).last().waitFor();
   await until('the log to follow', async () => (await log(tab).getAttribute('data-following')) === 'true');

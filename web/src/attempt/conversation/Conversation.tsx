@@ -75,12 +75,15 @@ export function Conversation({
     if (isFollowing) setLeftAt(arrived);
   }, [isFollowing, arrived]);
 
+  // Directly, not by the list, which would still be on its way when the person has turned elsewhere.
+  const pin = useCallback(() => {
+    if (following.current && !wanted.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [following]);
   const toEnd = useCallback(() => {
     follow();
     void transcript.end();
-    list.current?.scrollToIndex(transcript.now().entries.length, { align: "end" });
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [follow, transcript]);
+    pin();
+  }, [follow, transcript, pin]);
 
   const show = useCallback(
     (key: string, align: "center" | "start" = "center") => {
@@ -118,9 +121,8 @@ export function Conversation({
         wanted.current = null;
         list.current?.scrollToIndex(at, { align: "center" });
       }
-    } else if (isFollowing && following.current && rows.length > 0)
-      list.current?.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [rows, isFollowing, following]);
+    } else if (isFollowing) pin();
+  }, [rows, isFollowing, pin]);
 
   // What is too much goes in a frame of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again whenever there is more
@@ -184,10 +186,7 @@ export function Conversation({
                 onScroll={scrolled}
                 bufferSize={400}
                 startMargin={hasOlder ? 32 : 0}
-                onResize={() => {
-                  if (following.current && !wanted.current && box.current)
-                    box.current.scrollTop = box.current.scrollHeight;
-                }}
+                onResize={pin}
               >
                 {(row) => (
                   <EntryRow

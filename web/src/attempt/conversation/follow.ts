@@ -32,10 +32,12 @@ export function useFollowing(box: RefObject<HTMLElement | null>, begins: boolean
     let isHeld = false;
     let top = element.scrollTop;
     let look = 0;
+    let wentUp = 0;
     const isNear = () => element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
     // At once, before anything grows: whether it led far enough away is seen when the scroll has happened.
     const up = () => {
       set(false);
+      wentUp = performance.now();
       clearTimeout(look);
       const from = element.scrollTop;
       const isWhole = element.scrollHeight <= element.clientHeight;
@@ -59,7 +61,7 @@ export function useFollowing(box: RefObject<HTMLElement | null>, begins: boolean
     const scrolled = () => {
       const isDown = element.scrollTop > top;
       top = element.scrollTop;
-      if (isDown && !isHeld && isNear()) set(true);
+      if (isDown && !isHeld && performance.now() - wentUp > SETTLED && isNear()) set(true);
     };
     element.addEventListener("wheel", wheel, { passive: true });
     element.addEventListener("touchmove", up, { passive: true });

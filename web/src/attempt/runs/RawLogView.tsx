@@ -1,7 +1,7 @@
 // The raw log of a run: every line it printed, in its colours, as a virtual list that follows the end.
 
-import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { Virtualizer, type VirtualizerHandle } from "virtua";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { Virtualizer } from "virtua";
 import { Ansi } from "../../ui/Ansi";
 import { Button } from "../../ui/Button";
 import { Empty, Loading } from "../../ui/Nothing";
@@ -22,13 +22,14 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
   }, [run]);
   const state = useSyncExternalStore(log?.watch ?? never, log?.now ?? nothing);
   const box = useRef<HTMLDivElement>(null);
-  const list = useRef<VirtualizerHandle>(null);
   const { isFollowing, now: following, follow } = useFollowing(box, true);
   const { lines, dropped, isOver, problem } = state;
+  const pin = useCallback(() => {
+    if (following.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [following]);
   useLayoutEffect(() => {
-    if (isFollowing && following.current && lines.length > 0)
-      list.current?.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [lines, isFollowing, following]);
+    if (isFollowing && lines.length > 0) pin();
+  }, [lines, isFollowing, pin]);
   return (
     <div className={styles.logBox}>
       {dropped > 0 && <p className={styles.meta}>{counted(dropped, "earlier line")} not shown.</p>}
@@ -54,7 +55,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
             <Loading what="the log" />
           )
         ) : (
-          <Virtualizer ref={list} data={lines} scrollRef={box} itemSize={18}>
+          <Virtualizer data={lines} scrollRef={box} itemSize={18} onResize={pin}>
             {(line) => (
               <div key={line.number} className={styles.line} data-error={line.isError || undefined}>
                 <span>{line.number}</span>
@@ -73,7 +74,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
             icon="down"
             onClick={() => {
               follow();
-              if (box.current) box.current.scrollTop = box.current.scrollHeight;
+              pin();
             }}
           >
             Newest
