@@ -83,13 +83,16 @@ journey('comments on lines go to the agent as one message', async (world) => {
   await page.getByRole('textbox', { name: 'Comment on line 31' }).fill('Why 3030?');
   await page.keyboard.press('Control+Enter');
   await server.getByRole('article', { name: 'Comment on line 31' }).getByText('Why 3030?').waitFor();
-  // A stretch of lines, by dragging.
-  const [from, to] = [server.getByRole('button', { name: 'Comment on line 29', exact: true }), server.getByRole('button', { name: 'Comment on line 30', exact: true })];
-  await from.hover();
-  await page.mouse.down();
-  await to.hover();
-  await page.mouse.up();
-  await page.getByRole('textbox', { name: 'Comment on lines 29 to 30' }).fill('Name these.');
+  // A stretch of lines, by dragging; the bar that has just come may still move them.
+  const stretch = page.getByRole('textbox', { name: 'Comment on lines 29 to 30' });
+  await until('the box for two lines', async () => {
+    for (const [line, act] of [[29, 'down'], [30, 'up']]) {
+      await server.getByRole('button', { name: `Comment on line ${line}`, exact: true }).hover();
+      await page.mouse[act]();
+    }
+    return stretch.isVisible();
+  });
+  await stretch.fill('Name these.');
   const bar = page.getByRole('region', { name: 'Comments' });
   await bar.getByText('2 comments in 1 file').waitFor();
   await tab.accessible();

@@ -42,8 +42,7 @@ export function Toolbar(props: Props) {
     ...turns.map((turn) => ({
       words: turn.words,
       isChosen: turn.to === scope?.to,
-      run: () => turn.from !== null && setScope({ from: turn.from, to: turn.to }),
-      disabled: turn.from === null && "There is no snapshot from before it.",
+      run: () => setScope({ from: turn.from, to: turn.to }),
       about: turn.about,
     })),
   ];
@@ -97,7 +96,7 @@ export function Toolbar(props: Props) {
   );
 }
 
-/** The turns that can be looked at alone: each from the snapshot before it to its own. */
+/** The turns that can be looked at alone: each from the snapshot before it, or the beginning, to its own. */
 export function turnsOf(snapshots: readonly AttemptSnapshot[]) {
   const oldest = [...snapshots].reverse();
   const turns = oldest.flatMap((snapshot, index) => {
@@ -107,7 +106,7 @@ export function turnsOf(snapshots: readonly AttemptSnapshot[]) {
     return [
       {
         to: snapshot.id,
-        from: oldest[index - 1]?.id ?? null,
+        from: oldest[index - 1]?.id ?? "start",
         about: count === null ? undefined : counted(count, "file"),
         words: "",
       },
