@@ -17,6 +17,7 @@ import { FileDiff } from "./FileDiff";
 import { FileTree } from "./FileTree";
 import { foldedBecause, ordered } from "./files";
 import type * as highlight from "./highlight";
+import { Place } from "./place";
 import { type Reader, ReaderContext } from "./reader";
 import type { Row } from "./rows";
 import { DiffStore, type Scope } from "./store";
@@ -54,7 +55,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
   const pane = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const [current, setCurrent] = useState<string | null>(null);
+  const place = useMemo(() => new Place(), []);
   const [isWithin, setWithin] = useState(false);
   const paint = usePaint(files.length > 0);
   const { openEditor, deleteFile, problem } = useFileActs(attempt);
@@ -93,7 +94,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
     deleteFile,
     isNow: scope === null,
   };
-  const walk = useWalk({ reader, files, current, list, scroller });
+  const walk = useWalk({ reader, files, place, list, scroller });
 
   const look = () => {
     const handle = list.current;
@@ -102,7 +103,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
       handle.findItemIndex(handle.scrollOffset),
       handle.findItemIndex(handle.scrollOffset + handle.viewportSize),
     ];
-    setCurrent(files[first]?.path ?? null);
+    place.go(files[first]?.path ?? null);
     // What changes while no agent is at work is the person's own doing, and is shown at once.
     const onScreen = isAtWork ? files.slice(first, last + 1).map((file) => file.path) : [];
     store.read(new Set(comments.writing ? [...onScreen, comments.writing.path] : onScreen));
@@ -119,7 +120,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
       previousHunk: () => walk.change(-1),
       comment: isWithin ? walk.comment : undefined,
       viewed: walk.viewed,
-      openEditor: scope === null && current ? () => openEditor(current, walk.line()) : undefined,
+      openEditor: scope === null ? () => place.path && openEditor(place.path, walk.line()) : undefined,
       splitDiff: () => prefer({ diffView: preferences().diffView === "split" ? "unified" : "split" }),
       whitespace: () => setSpaceIgnored(!isSpaceIgnored),
       sendComments: pending ? () => document.getElementById(`send-${attempt}`)?.click() : undefined,
@@ -151,7 +152,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
             {problem}
           </p>
         )}
-        {files.length > 0 && <FileTree files={files} current={current} onChoose={walk.to} />}
+        {files.length > 0 && <FileTree files={files} place={place} onChoose={walk.to} />}
         {held > 0 && (
           <p className={styles.held} role="status">
             {counted(held, "file")} changed while you read.

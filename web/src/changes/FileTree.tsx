@@ -7,14 +7,16 @@ import { plain } from "./Code";
 import { Counts } from "./FileHead";
 import styles from "./FileTree.module.css";
 import { type ChangedFile, nameOf, spoken, treeOf } from "./files";
+import { type Place, usePlace } from "./place";
 import { useReader } from "./reader";
 
-type Props = { files: readonly ChangedFile[]; current: string | null; onChoose: (path: string) => void };
+type Props = { files: readonly ChangedFile[]; place: Place; onChoose: (path: string) => void };
 
 /** A finger needs more room than a pointer. */
 const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 24;
 
-export function FileTree({ files, current, onChoose }: Props) {
+export function FileTree({ files, place, onChoose }: Props) {
+  const current = usePlace(place);
   const { isViewed, comments } = useReader();
   const list = useRef<VListHandle>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -55,8 +57,8 @@ export function FileTree({ files, current, onChoose }: Props) {
       onKeyDown={move}
       style={{ height: Math.min(rows.length * ROW + 8, 240) }}
     >
-      <VList ref={list} itemSize={ROW} role="presentation">
-        {rows.map((row, index) =>
+      <VList ref={list} itemSize={ROW} role="presentation" data={rows}>
+        {(row, index) =>
           row.type === "file" ? (
             <button
               key={row.file.path}
@@ -98,8 +100,8 @@ export function FileTree({ files, current, onChoose }: Props) {
             >
               <bdi>{plain(row.words)}</bdi>
             </div>
-          ),
-        )}
+          )
+        }
       </VList>
     </div>
   );

@@ -22,7 +22,7 @@ export class DiffStore {
   error: unknown = null;
   /** Files that changed while they were read, and are shown as they were. */
   held: ReadonlySet<string> = new Set();
-  /** Grows with every change. */
+  /** Grows with every change of the list; contents that come leave it as it is. */
   version = 0;
 
   private told = new Map<string, Diff>();
@@ -80,7 +80,7 @@ export class DiffStore {
 
   again(path: string) {
     this.contents.delete(path);
-    this.changed();
+    this.tell();
     this.want(path);
   }
 
@@ -178,12 +178,16 @@ export class DiffStore {
       for (const path of paths) this.contents.set(path, { state: "failed", error });
     }
     for (const path of paths) this.asked.delete(path);
-    this.changed();
+    this.tell();
   }
 
   private changed() {
-    if (this.isEnded) return;
     this.version += 1;
+    this.tell();
+  }
+
+  private tell() {
+    if (this.isEnded) return;
     for (const watcher of this.watchers) watcher();
   }
 }

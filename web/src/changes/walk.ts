@@ -4,21 +4,21 @@
 import type { RefObject } from "react";
 import type { VirtualizerHandle } from "virtua";
 import type { ChangedFile } from "./files";
+import type { Place } from "./place";
 import type { Reader } from "./reader";
 import { startsChange } from "./rows";
 
 type Where = {
   reader: Reader;
   files: readonly ChangedFile[];
-  /** The file at the top of the screen. */
-  current: string | null;
+  place: Place;
   list: RefObject<VirtualizerHandle | null>;
   scroller: RefObject<HTMLElement | null>;
 };
 
 const PATIENCE = 40;
 
-export function useWalk({ reader, files, current, list, scroller }: Where) {
+export function useWalk({ reader, files, place, list, scroller }: Where) {
   const indexOf = (path: string | null) => files.findIndex((file) => file.path === path);
   const sectionOf = (path: string) =>
     [...(scroller.current?.querySelectorAll<HTMLElement>("section") ?? [])].find(
@@ -60,12 +60,12 @@ export function useWalk({ reader, files, current, list, scroller }: Where) {
     });
   };
 
-  const here = () => focusedRow() ?? (current === null ? null : { path: current, row: -1 });
+  const here = () => focusedRow() ?? (place.path === null ? null : { path: place.path, row: -1 });
 
   return {
     to,
     file(step: 1 | -1) {
-      const at = indexOf(focusedRow()?.path ?? current);
+      const at = indexOf(focusedRow()?.path ?? place.path);
       const next = files[Math.max(0, Math.min(files.length - 1, at + step))];
       if (next) to(next.path);
     },
@@ -102,7 +102,7 @@ export function useWalk({ reader, files, current, list, scroller }: Where) {
     },
     /** Marks the file as viewed and goes on; a viewed one is not any more. */
     viewed() {
-      const path = focusedRow()?.path ?? current;
+      const path = focusedRow()?.path ?? place.path;
       const file = files[indexOf(path)];
       if (!file) return;
       const isViewed = !reader.isViewed(file);
