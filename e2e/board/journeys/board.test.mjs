@@ -105,6 +105,7 @@ journey('the board is worked with the keyboard alone', async (world) => {
   await page.keyboard.press('c');
   await page.keyboard.press('Enter');
   await becomes(world, taskOf(upper), 'cancelled');
+  await page.getByRole('status').filter({ hasText: 'Moved to Cancelled.' }).waitFor();
   await page.keyboard.press('z');
   await becomes(world, taskOf(upper), 'todo');
   await inColumn(tab, 'Wish', upper).waitFor();

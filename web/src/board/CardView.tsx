@@ -1,13 +1,13 @@
 // One card: what state a task is in, why and since when, and the one next thing to do about it.
 
-import { memo, type PointerEvent, useEffect, useId, useRef } from "react";
-import { Link } from "wouter";
+import { type MouseEvent, memo, type PointerEvent, useEffect, useRef } from "react";
+import { navigate } from "wouter/use-browser-location";
 import { useWorld } from "../api/world";
 import { type Acting, forgetProblem, useActing } from "../app/acting";
 import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { StateMark } from "../ui/StateMark";
-import { giveFocus, setActive, toggleSelected, useActive } from "./active";
+import { giveFocus, LOOK, type Look, lookOf, setActive, toggleSelected, useActive } from "./active";
 import { useBoard } from "./BoardContext";
 import styles from "./Card.module.css";
 import { type Card, cardOf, sameCard } from "./cards";
@@ -35,11 +35,12 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
   const { menu } = useBoard();
   const element = useRef<HTMLDivElement>(null);
   const link = useRef<HTMLAnchorElement>(null);
-  const about = useId();
-  const isActive = useActive((active) => active.card === id);
-  const wantsFocus = useActive((active) => active.wantsFocus && active.card === id);
-  const isSelected = useActive((active) => active.selected.has(id));
-  const isDragged = useActive((active) => active.dragged === id);
+  const about = `about-${id}`;
+  // One subscription for all four: a card costs as little as it can while the list scrolls.
+  const look = useActive((active) => lookOf(active, id));
+  const has = (one: Look) => (look & one) !== 0;
+  const wantsFocus = has(LOOK.wantsFocus);
+  const isSelected = has(LOOK.selected);
   useDraggable(element, id);
   const press = useLongPress((x, y) => menu(id, { x, y }));
   useEffect(() => {
@@ -59,9 +60,9 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
         data-task={id}
         data-state={facts.state}
         data-tone={LOOKS[facts.state].tone}
+        data-markless={LOOKS[facts.state].icon === null || undefined}
         data-selected={isSelected || undefined}
-        data-dragged={isDragged || undefined}
-        data-active={isActive || undefined}
+        data-dragged={has(LOOK.dragged) || undefined}
         onFocus={() => setActive(id)}
         onContextMenu={(event) => {
           event.preventDefault();
@@ -69,7 +70,7 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
         }}
       >
         <StateMark state={facts.state} />
-        <Link
+        <a
           ref={link}
           href={hrefOf(card)}
           className={styles.title}
@@ -77,16 +78,10 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
           draggable={false}
           tabIndex={isTabStop ? 0 : -1}
           aria-describedby={about}
-          onClick={(event) => {
-            if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
-            if (event.shiftKey) {
-              event.preventDefault();
-              toggleSelected(id);
-            }
-          }}
+          onClick={(event) => follow(event, id)}
         >
           {title}
-        </Link>
+        </a>
         <div className={styles.corner}>
           <Button
             kind="quiet"
@@ -108,7 +103,7 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
           </span>
           {facts.reason && (
             <p className={styles.reason} title={facts.reason}>
-              {facts.reason}
+              {sentence(facts.reason)}
             </p>
           )}
           <Meta card={card} />
@@ -124,6 +119,16 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
     </div>
   );
 }
+
+/** A plain click goes there, with Shift the card is selected; anything else is the browser's business. */
+function follow(event: MouseEvent<HTMLAnchorElement>, id: string) {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  if (event.shiftKey) toggleSelected(id);
+  else navigate(event.currentTarget.pathname);
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const isSeen = (attempt: { seen_at: string | null }, since: string) =>
   attempt.seen_at !== null && attempt.seen_at !== undefined && attempt.seen_at >= since;

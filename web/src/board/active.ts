@@ -50,6 +50,15 @@ export function toggleSelected(id: string) {
   change({ selected });
 }
 
+export const LOOK = { wantsFocus: 1, selected: 2, dragged: 4 } as const;
+export type Look = (typeof LOOK)[keyof typeof LOOK];
+
+/** What a card is at the moment, in one number. */
+export const lookOf = ({ card, wantsFocus, selected, dragged }: Active, id: string) =>
+  (wantsFocus && card === id ? LOOK.wantsFocus : 0) |
+  (selected.has(id) ? LOOK.selected : 0) |
+  (dragged === id ? LOOK.dragged : 0);
+
 export const useActive = <T>(pick: (active: Active) => T): T =>
   useSyncExternalStore(
     (changed) => {

@@ -14,10 +14,12 @@ import { meaningOf } from "./moves";
 
 const taskOf = (data: Record<string | symbol, unknown>) => (typeof data.task === "string" ? data.task : null);
 
+const byTouch = matchMedia("(pointer: coarse)");
+
 /** Makes a card draggable. */
 export function useDraggable(element: RefObject<HTMLElement | null>, task: string) {
   useEffect(() => {
-    if (!element.current || matchMedia("(pointer: coarse)").matches) return;
+    if (!element.current || byTouch.matches) return;
     return draggable({
       element: element.current,
       getInitialData: () => ({ task }),
