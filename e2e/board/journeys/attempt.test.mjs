@@ -196,3 +196,59 @@ journey('an attempt on a phone: read, reply, and every tab without scrolling sid
     .map((it) => it.getAttribute('aria-label') ?? it.textContent));
   assert.deepEqual(small, []);
 });
+
+journey('a long conversation is read back page by page, found in, and linked to', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Long', 'say the very first\nlines 2500 0\nsay the very last');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  await log(tab).getByText('the very last', { exact: true }).waitFor();
+  const kept = () => log(tab).getByTestId('entry').count();
+  const top = async () => Number((await log(tab).getByTestId('entry').first().innerText()).match(/ line (\d+)$/)?.[1] ?? 0);
+  const seen = [];
+  await log(tab).hover();
+  await until('a page that was not there at first', async () => {
+    await tab.page.mouse.wheel(0, -4000);
+    seen.push(await top());
+    return seen.at(-1) > 0 && seen.at(-1) < 2000;
+  });
+  assert.ok(await kept() < 200, 'only what is near is drawn');
+  // Found by the server, far outside of what the page holds.
+  await tab.page.keyboard.press('f');
+  await tab.page.getByRole('searchbox', { name: 'Find in this attempt' }).fill('the very first');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('list', { name: 'Found' }).getByRole('button').first().click();
+  await log(tab).getByText('the very first', { exact: true }).waitFor();
+  await tab.accessible();
+  await tab.page.getByRole('button', { name: /^(Newest|[\d.k]+ new)$/ }).click();
+  await log(tab).getByText('the very last', { exact: true }).waitFor();
+  // A link leads to the thing itself.
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?find=${encodeURIComponent('line 700')}&limit=5`);
+  assert.deepEqual(entries, []);
+  const run = (await world.get(`/execution-processes?task_attempt_id=${attempt.id}`))[0].id;
+  const linked = await world.open(`/a/${attempt.id}?entry=${run}:702`);
+  await linked.page.locator(`[data-key="${run}:702"]`).waitFor();
+});
+
+journey('a second attempt is started from the first, and both are listed', async (world) => {
+  const project = await world.project();
+  const { attempt, task } = await world.start(project, 'Try twice', 'say hello');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Attempt 1 of 1' }).click();
+  await page.getByRole('menuitem', { name: 'Another attempt…' }).click();
+  const dialog = page.getByRole('dialog');
+  await tab.accessible();
+  await dialog.getByRole('button', { name: /^Start/ }).click();
+  const both = await until('two attempts', async () => {
+    const all = await world.get(`/task-attempts?task_id=${task.id}`);
+    return all.length === 2 && all;
+  });
+  const second = both.find(({ id }) => id !== attempt.id);
+  await page.getByRole('button', { name: /^Attempt [12] of 2$/ }).click();
+  await page.getByRole('menuitemradio', { name: /^2\./ }).click();
+  await page.waitForURL(new RegExp(second.id));
+  await page.getByRole('button', { name: 'Attempt 2 of 2' }).waitFor();
+  await log(tab).getByText('hello', { exact: true }).waitFor();
+});

@@ -44,8 +44,8 @@ export function Turn({ row, acts, isRunning }: Props) {
     {
       words: "Changes of this turn",
       icon: "file",
-      disabled: before ? null : "No snapshot is older than this turn.",
-      run: () => before && acts.showChanges(before.id, after?.id ?? null),
+      disabled: ordinal === null && "Its beginning is not in what is shown.",
+      run: () => acts.showChanges(before?.id ?? "start", after?.id ?? null),
     },
     { words: "Copy link", icon: "copy", run: () => acts.copyLink(placed.key) },
     ...(noise.length > 0

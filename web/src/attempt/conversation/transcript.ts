@@ -59,6 +59,8 @@ export class Transcript {
   private readonly coming: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
   private timer: number | undefined;
   private isBusy = false;
+  /** What came live while an answer was on its way, which may be older than that. */
+  private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> | null = null;
   private isClosed = false;
   /** The person reads above the end: what comes is not added when there is no room. */
   isAtEnd = true;
@@ -73,6 +75,7 @@ export class Transcript {
 
   /** Shows the newest entries, or those around one. */
   async open(around?: string) {
+    this.meanwhile ??= [];
     try {
       const runs = await get<ExecutionProcess[]>(`/execution-processes?task_attempt_id=${this.attempt}`);
       const where = around ? `around=${encodeURIComponent(around)}&` : "";
@@ -90,8 +93,10 @@ export class Transcript {
         problem: null,
         grew: "end",
       });
+      this.catchUp();
       this.follow(runs);
     } catch (error) {
+      this.meanwhile = null;
       this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
     }
   }
@@ -156,11 +161,14 @@ export class Transcript {
   private async page(query: string, take: (answer: TaskAttemptEntries) => void) {
     if (this.isBusy) return;
     this.isBusy = true;
+    this.meanwhile ??= [];
     try {
       const answer = await get<TaskAttemptEntries>(
         `/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`,
       );
-      if (!this.isClosed) take(answer);
+      if (this.isClosed) return;
+      take(answer);
+      this.catchUp();
     } catch (error) {
       this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
     } finally {
@@ -177,7 +185,9 @@ export class Transcript {
       this.settled.add(run);
       this.unfollow(run);
     } else {
-      this.coming.push({ run, batch: message.value as IndexedEntry[] });
+      const told = { run, batch: message.value as IndexedEntry[] };
+      this.coming.push(told);
+      this.meanwhile?.push(told);
       this.timer ??= window.setTimeout(() => this.take(), PACE);
       if (message.finished) {
         this.settled.add(run);
@@ -186,12 +196,19 @@ export class Transcript {
     }
   }
 
+  private catchUp() {
+    this.coming.unshift(...(this.meanwhile ?? []));
+    this.meanwhile = null;
+    this.take();
+  }
+
   private unfollow(run: string) {
     this.followed.get(run)?.();
     this.followed.delete(run);
   }
 
   private take() {
+    clearTimeout(this.timer);
     this.timer = undefined;
     let { entries, hasNewer } = this.window;
     let added = 0;

@@ -40,10 +40,16 @@ export function Snapshots({ attempt, between, onBetween }: Props) {
           <Loading what="the snapshots" />
         ))}
       {data && list.length === 0 && <Empty>No snapshot yet: one is taken when a turn ends.</Empty>}
+      {between && between.to === null && (
+        <section className={styles.snapshot} aria-label="Changes until now">
+          <p className={styles.why}>Until now</p>
+          <Between attempt={attempt.id} from={between.from} to={null} />
+        </section>
+      )}
       <ul className={styles.list} aria-label="Snapshots">
         {list.map((snapshot, index) => {
-          const before = list[index + 1];
-          const isShown = between?.to === snapshot.id && before !== undefined && between.from === before.id;
+          const from = list[index + 1]?.id ?? "start";
+          const isShown = between?.to === snapshot.id;
           return (
             <li key={snapshot.id} className={styles.snapshot}>
               <div className={styles.row}>
@@ -56,8 +62,7 @@ export function Snapshots({ attempt, between, onBetween }: Props) {
                   kind="quiet"
                   aria-expanded={isShown}
                   label={`Changes of ${whyWords(list, index)}`}
-                  disabled={!before && "There is nothing before it to compare with."}
-                  onClick={() => before && onBetween(isShown ? null : { from: before.id, to: snapshot.id })}
+                  onClick={() => onBetween(isShown ? null : { from, to: snapshot.id })}
                 >
                   Changes
                 </Button>
