@@ -230,8 +230,9 @@ journey('a long conversation is read back page by page, found in, and linked to'
   await linked.page.locator(`[data-key="${run}:702"]`).waitFor();
 });
 
-journey('a second attempt is started from the first, and both are listed', async (world) => {
+journey('a second attempt is started with another profile, and both are listed', async (world) => {
   const project = await world.project();
+  await world.put('/profiles', { executors: { SCRIPTED: { LOUD: { SCRIPTED: { append_prompt: '\nsay LOUD' } } } } });
   const { attempt, task } = await world.start(project, 'Try twice', 'say hello');
   await world.settled(attempt.id, 'finished');
   const tab = await world.open(`/a/${attempt.id}`);
@@ -239,6 +240,7 @@ journey('a second attempt is started from the first, and both are listed', async
   await page.getByRole('button', { name: 'Attempt 1 of 1' }).click();
   await page.getByRole('menuitem', { name: 'Another attempt…' }).click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByRole('combobox', { name: 'Agent' }).selectOption('SCRIPTED:LOUD');
   await tab.accessible();
   await dialog.getByRole('button', { name: /^Start/ }).click();
   const both = await until('two attempts', async () => {
@@ -250,5 +252,6 @@ journey('a second attempt is started from the first, and both are listed', async
   await page.getByRole('menuitemradio', { name: /^2\./ }).click();
   await page.waitForURL(new RegExp(second.id));
   await page.getByRole('button', { name: 'Attempt 2 of 2' }).waitFor();
-  await log(tab).getByText('hello', { exact: true }).waitFor();
+  await log(tab).getByText('LOUD', { exact: true }).waitFor();
+  assert.equal(second.executor_profile_id.variant, 'LOUD');
 });

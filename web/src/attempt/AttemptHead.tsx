@@ -5,6 +5,7 @@ import type { TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
 import { say } from "../app/notices";
 import { openOverlay } from "../app/overlays";
+import { profileInFull, profileWords } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { LOOKS } from "../facts/state";
 import { Head } from "../ui/Head";
@@ -14,7 +15,6 @@ import { counted, money } from "../ui/numbers";
 import { StateMark } from "../ui/StateMark";
 import { Ago, Elapsed } from "../ui/time";
 import styles from "./AttemptHead.module.css";
-import { useAgentTitle, variantWords } from "./names";
 
 export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
   const [, go] = useLocation();
@@ -25,11 +25,10 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
     sameList,
   );
   const facts = useWorld((world) => indexOf(world).factsOfAttempt(attempt.id), sameFacts);
-  const agent = useAgentTitle(attempt.executor);
   const number = attempts.findIndex(({ id }) => id === attempt.id) + 1;
   const others = (): MenuItem[] => [
     ...attempts.map((it, index) => ({
-      words: `${index + 1}. ${it.executor_profile_id.executor} / ${variantWords(it.executor_profile_id.variant)}`,
+      words: `${index + 1}. ${profileInFull(it.executor_profile_id)}`,
       about: aboutOf(it),
       isChosen: it.id === attempt.id,
       run: () => go(`/a/${it.id}`),
@@ -93,7 +92,7 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
             <StateMark state={facts.state} size={14} />
             <span>{LOOKS[facts.state].words}</span>
             {isLive ? <Elapsed since={facts.since} /> : <Ago since={facts.since} />}
-            <span className={styles.agent}>{agent}</span>
+            <span className={styles.agent}>{profileWords(attempt.executor_profile_id)}</span>
             {attempt.cost_micros ? <span>{money(attempt.cost_micros)}</span> : null}
           </p>
         )}

@@ -11,7 +11,8 @@ import { prefer, preferences, usePreferences } from "../app/preferences";
 import { Empty, Loading } from "../ui/Nothing";
 import { AttemptHead } from "./AttemptHead";
 import styles from "./AttemptPage.module.css";
-import { Chat } from "./Chat";
+import { Chat, useTranscript } from "./Chat";
+import type { Transcript } from "./conversation/transcript";
 import { useRuns } from "./conversation/turns";
 import { Neighbours } from "./Neighbours";
 import { neighboursOf, nextTo } from "./neighbours";
@@ -27,12 +28,14 @@ const LandingStrip = lazy(() =>
 export function AttemptPage({ id }: { id: string }) {
   const attempt = useWorld((world) => world.attempts.get(id));
   const isKnown = useWorld((world) => world.isKnown);
-  if (attempt) return <Attempt attempt={attempt} />;
+  // Asked for at once, not only when everything else is known.
+  const transcript = useTranscript(id, useTab().entry);
+  if (attempt) return <Attempt attempt={attempt} transcript={transcript} />;
   if (!isKnown) return <Loading what="the attempt" />;
   return <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>;
 }
 
-function Attempt({ attempt }: { attempt: TaskAttempt }) {
+function Attempt({ attempt, transcript }: { attempt: TaskAttempt; transcript: Transcript }) {
   const { id } = attempt;
   const [, go] = useLocation();
   const { tab, phone, entry, between, show } = useTab();
@@ -74,7 +77,14 @@ function Attempt({ attempt }: { attempt: TaskAttempt }) {
       <LandingStrip attempt={id} />
     </Suspense>
   );
-  const chat = <Chat attempt={attempt} entry={entry} onChanges={(from, to) => showBetween({ from, to })} />;
+  const chat = (
+    <Chat
+      attempt={attempt}
+      transcript={transcript}
+      entry={entry}
+      onChanges={(from, to) => showBetween({ from, to })}
+    />
+  );
   if (isPhone)
     return (
       <div className={styles.page}>

@@ -5,6 +5,7 @@ import type { TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
 import { useActions } from "../app/keys";
 import { say, sayError } from "../app/notices";
+import { agentWord } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { useAct } from "../ui/act";
 import { useAnswer } from "../ui/answer";
@@ -17,20 +18,19 @@ import { rowsOf } from "./conversation/rows";
 import type { TurnActs } from "./conversation/Turn";
 import { Transcript } from "./conversation/transcript";
 import { TurnsHere, useRuns, useTurns } from "./conversation/turns";
-import { useAgentTitle } from "./names";
 import { type Waiting, WaitingHere } from "./requests/Request";
 import { RequestBar } from "./requests/RequestBar";
 import { restore } from "./snapshots/restore";
 
 type Props = {
   attempt: TaskAttempt;
+  transcript: Transcript;
   entry: string | null;
   onChanges: (from: string, to: string | null) => void;
 };
 
-export function Chat({ attempt, entry, onChanges }: Props) {
+export function Chat({ attempt, transcript, entry, onChanges }: Props) {
   const { id } = attempt;
-  const transcript = useTranscript(id, entry);
   const shown = useSyncExternalStore(transcript.watch, transcript.now);
   const turns = useTurns(id);
   const rows = useMemo(
@@ -43,7 +43,7 @@ export function Chat({ attempt, entry, onChanges }: Props) {
   const asks = useWorld((world) => indexOf(world).asksOf(id), sameList);
   const first = asks[0] ?? null;
   const answering = useAnswer(first);
-  const agent = useAgentTitle(attempt.executor);
+  const agent = agentWord(attempt.executor);
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const notice = useCallback(
     (ask: string, isSeen: boolean) =>
@@ -154,7 +154,7 @@ export function Chat({ attempt, entry, onChanges }: Props) {
 }
 
 /** The window on the attempt's entries, open as long as the page is. */
-function useTranscript(attempt: string, entry: string | null): Transcript {
+export function useTranscript(attempt: string, entry: string | null): Transcript {
   const [transcript, setTranscript] = useState(() => new Transcript(attempt));
   const { data: runs } = useRuns(attempt);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the entry of the address is only where it begins

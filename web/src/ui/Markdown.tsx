@@ -6,7 +6,16 @@ import { marked, type Token, type Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
 import styles from "./Markdown.module.css";
 
+/** Most of what agents say in passing has nothing to read in it: one line without a sign that means something. */
+const PLAIN = /^(?!.*www\.|[-+=]|\d+[.)]| {4})[^\n*_`#[\]<>|~\\&@:]*$/;
+
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  if (PLAIN.test(text))
+    return (
+      <div className={styles.markdown}>
+        <p>{text}</p>
+      </div>
+    );
   return <div className={styles.markdown}>{blocks(marked.lexer(text, { gfm: true }))}</div>;
 });
 

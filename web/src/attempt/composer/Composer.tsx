@@ -11,15 +11,16 @@ import {
 } from "react";
 import { post } from "../../api/client";
 import type { TaskAttempt, Todo } from "../../api/types";
+import { useAway } from "../../app/away";
 import { useInfo } from "../../app/info";
 import { shown, useActions } from "../../app/keys";
 import { say } from "../../app/notices";
 import { usePreferences } from "../../app/preferences";
+import { agentWord, profileInFull } from "../../facts/agents";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { MentionArea } from "../../ui/MentionArea";
 import { useRuns } from "../conversation/turns";
-import { useAgentTitle, variantWords } from "../names";
 import styles from "./Composer.module.css";
 import { useDraft } from "./draft";
 import { useUploads } from "./images";
@@ -45,7 +46,8 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
   const { data: runs } = useRuns(id);
   const { data: info } = useInfo();
   const { sendWith } = usePreferences();
-  const agent = useAgentTitle(executor);
+  const agent = agentWord(executor);
+  const away = useAway();
   const [variant, setVariant] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const sending = useAct();
@@ -208,12 +210,12 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
         >
           {[...new Set([current ?? "GENIE", ...variants])].map((name) => (
             <option key={name} value={name}>
-              {agent} / {variantWords(name)}
+              {profileInFull({ executor, variant: name })}
             </option>
           ))}
         </select>
         {variant !== null && variant !== (current ?? "GENIE") && (
-          <span className={styles.note}>{variantWords(variant)} from the next message</span>
+          <span className={styles.note}>{profileInFull({ executor, variant })} from the next message</span>
         )}
         {draft.isKeptHere && <span className={styles.note}>Draft kept in this browser</span>}
         <span className={styles.acts}>
@@ -241,7 +243,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
           {maySteer && (
             <Button
               size="small"
-              disabled={isEmpty && "Write something first."}
+              disabled={away ?? (isEmpty && "Write something first.")}
               onClick={() => void send(true)}
             >
               Send now
@@ -252,7 +254,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
             kind="primary"
             icon="send"
             busy={sending.busy}
-            disabled={isEmpty && "Write something first."}
+            disabled={away ?? (isEmpty && "Write something first.")}
             onClick={() => void send(false)}
           >
             {word}

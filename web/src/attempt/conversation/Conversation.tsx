@@ -184,7 +184,7 @@ export function Conversation({
                 scrollRef={box}
                 shift={grew === "start"}
                 onScroll={scrolled}
-                bufferSize={400}
+                bufferSize={200}
                 startMargin={hasOlder ? 32 : 0}
                 onResize={pin}
               >
