@@ -6,6 +6,16 @@ import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
+const sectionsOf = (project) =>
+  ['general', 'agents', 'mcp', 'notifications', 'editor', 'git', 'snippets', 'disk', 'keys', `project/${project.id}`].map((section) => `/settings/${section}`);
+
+/** Goes to a page within the app, and waits until nothing of it is loading. */
+async function visit(tab, path) {
+  await tab.page.evaluate((path) => history.pushState(null, '', path), path);
+  await tab.page.locator('main h1').first().waitFor();
+  await until(`${path} to be loaded`, async () => (await tab.page.locator('main [aria-busy=true]').count()) === 0);
+}
+
 /** Opens the palette and types. */
 async function ask(tab, typed) {
   await tab.page.keyboard.press('Control+k');
@@ -80,26 +90,23 @@ journey('the help lists every key of the table, and the keys of everywhere do wh
   await until('the folded rail', async () => (await rail.boundingBox()).width < wide / 2);
 });
 
-journey('no button lacks a name and axe is content on every main page, in light and dark', async (world) => {
-  const project = await world.project('shop-api');
-  await world.task(project, 'A wish');
-  const { task, attempt } = await world.start(project, 'Asks', 'say hello\nedit a.txt hello\npermit Bash {"command": "ls"}');
-  await world.settled(attempt.id, 'waiting');
-  const sections = ['general', 'agents', 'mcp', 'notifications', 'editor', 'git', 'snippets', 'disk', 'keys', `project/${project.id}`];
-  const pages = ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, `/t/${task.id}`, ...sections.map((section) => `/settings/${section}`)];
-  for (const colorScheme of ['light', 'dark']) {
+for (const colorScheme of ['light', 'dark']) {
+  journey(`no button lacks a name and axe is content on every main page, ${colorScheme}`, async (world) => {
+    const project = await world.project('shop-api');
+    await world.task(project, 'A wish');
+    const { task, attempt } = await world.start(project, 'Asks', 'say hello\nedit a.txt hello\npermit Bash {"command": "ls"}');
+    await world.settled(attempt.id, 'waiting');
     const tab = await world.open('/', { colorScheme });
-    for (const path of pages) {
-      await tab.page.goto(path);
-      await tab.page.locator('main h1').first().waitFor();
-      await until(`${path} to be loaded`, async () => (await tab.page.locator('main [aria-busy=true]').count()) === 0);
+    for (const path of ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, `/t/${task.id}`, ...sectionsOf(project)]) {
+      await visit(tab, path);
       await tab.named();
       await tab.accessible().catch((error) => {
-        throw new Error(`${colorScheme} ${path}: ${error.message}`);
+        throw new Error(`${path}: ${error.message}`);
       });
     }
-  }
-});
+    assert.equal((await world.attempt(attempt.id)).state, 'waiting');
+  });
+}
 
 journey('no page scrolls sideways at 375 px', async (world) => {
   const project = await world.project('a-project-with-quite-a-long-name-for-a-phone');
@@ -107,11 +114,8 @@ journey('no page scrolls sideways at 375 px', async (world) => {
   const { attempt } = await world.start(project, 'Asks', `say ${'long'.repeat(40)}\npermit Bash {"command": "${'x'.repeat(200)}"}`);
   await world.settled(attempt.id, 'waiting');
   const tab = await world.open('/', { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
-  const sections = ['general', 'agents', 'mcp', 'notifications', 'editor', 'git', 'snippets', 'disk', 'keys', `project/${project.id}`];
-  for (const path of ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, ...sections.map((section) => `/settings/${section}`)]) {
-    await tab.page.goto(path);
-    await tab.page.locator('main h1').first().waitFor();
-    await until(`${path} to be loaded`, async () => (await tab.page.locator('main [aria-busy=true]').count()) === 0);
+  for (const path of ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, ...sectionsOf(project)]) {
+    await visit(tab, path);
     const [width, room] = await tab.page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
     assert.ok(width <= room && room === 375, `${path} is ${width} px wide in ${room}`);
   }
@@ -173,4 +177,32 @@ journey('whoever comes through a proxy is asked for the token, and then sees eve
   await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
   const [cookie] = await tab.context.cookies();
   assert.equal(cookie.httpOnly, true);
+});
+
+journey('the board installs as an app, keeps only its own files, and opens without the server', async (world) => {
+  await world.project('shop-api');
+  const tab = await world.open('/inbox');
+  const { page } = tab;
+  const manifest = await (await page.request.get('/site.webmanifest')).json();
+  assert.equal(manifest.display, 'standalone');
+  assert.ok(manifest.icons.some(({ purpose }) => purpose === 'maskable'));
+  for (const { src, type } of manifest.icons) {
+    const icon = await page.request.get(src);
+    assert.ok(icon.ok() && icon.headers()['content-type'].startsWith(type), src);
+  }
+  await page.evaluate(async () => (await navigator.serviceWorker.ready).active);
+  await page.reload();
+  await page.getByText('Nothing needs you.').waitFor();
+  const kept = await until('the files to be kept', () => page.evaluate(async () => {
+    const keys = await (await caches.open('forge-shell')).keys();
+    return keys.length > 3 && keys.map(({ url }) => new URL(url).pathname);
+  }));
+  assert.deepEqual(kept.filter((path) => path !== '/' && !path.startsWith('/assets/')), []);
+
+  await world.kill();
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'The server is away' }).waitFor();
+  assert.equal(await page.getByText('Nothing needs you.').count(), 0, 'what is not known is not called empty');
+  await world.serve();
+  await page.getByText('Nothing needs you.').waitFor();
 });

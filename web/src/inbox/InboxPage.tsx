@@ -2,13 +2,13 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { useWorld } from "../api/world";
+import { load, useWorld } from "../api/world";
 import { runSoon, shown, useActions } from "../app/keys";
 import { inboxOf } from "../facts/inbox";
 import { useAnswer } from "../ui/answer";
 import { Head } from "../ui/Head";
 import { Menu, type MenuItem, type Place } from "../ui/Menu";
-import { Empty, Loading } from "../ui/Nothing";
+import { Empty, Failed, Loading } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
 import { putAway } from "./acts";
 import styles from "./Inbox.module.css";
@@ -20,6 +20,7 @@ export function InboxPage() {
   const [, go] = useLocation();
   const items = useWorld(inboxOf);
   const isKnown = useWorld((world) => world.isKnown);
+  const problem = useWorld((world) => world.problem);
   const running = useWorld((world) => [...world.attempts.values()].filter(isAtWork).length);
   const [chosen, choose] = useChosen(items.map((item) => item.id));
   const item = items.find(({ id }) => id === chosen) ?? null;
@@ -54,7 +55,11 @@ export function InboxPage() {
     return (
       <>
         <Head title="Inbox" />
-        <Loading what="the inbox" />
+        {problem ? (
+          <Failed what="The inbox is" error={problem} again={() => void load()} />
+        ) : (
+          <Loading what="the inbox" />
+        )}
       </>
     );
   if (items.length === 0)
