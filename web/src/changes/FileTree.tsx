@@ -12,8 +12,9 @@ import { useReader } from "./reader";
 
 type Props = { files: readonly ChangedFile[]; place: Place; onChoose: (path: string) => void };
 
+const ROW = 24;
 /** A finger needs more room than a pointer. */
-const ROW = matchMedia("(pointer: coarse)").matches ? 44 : 24;
+const FILE = matchMedia("(pointer: coarse)").matches ? 44 : ROW;
 
 export function FileTree({ files, place, onChoose }: Props) {
   const current = usePlace(place);
@@ -55,9 +56,9 @@ export function FileTree({ files, place, onChoose }: Props) {
       role="tree"
       aria-label="Changed files"
       onKeyDown={move}
-      style={{ height: Math.min(rows.length * ROW + 8, 240) }}
+      style={{ height: Math.min((rows.length - files.length) * ROW + files.length * FILE + 8, 240) }}
     >
-      <VList ref={list} itemSize={ROW} role="presentation" data={rows}>
+      <VList ref={list} itemSize={FILE} role="presentation" data={rows}>
         {(row, index) =>
           row.type === "file" ? (
             <button
