@@ -193,6 +193,8 @@ def seed(forge, home):
         "image_id": [fresh.image_id()],
         "snapshot_id": [one["id"] for one in forge.call("GET", f"/api/task-attempts/{attempts[0]}/snapshots")],
         "removed_id": [fresh.removed_id()],
+        "comment_id": [forge.call("POST", f"/api/task-attempts/{attempts[0]}/comments",
+                                  {"path": "spoken.txt", "line": 1, "text": "Why?"})["id"]],
         "base_branch": ["main"],
         "new_target_branch": ["main"],
         "executor_profile_id": [SCRIPTED],
@@ -209,6 +211,7 @@ def seed(forge, home):
     pool["task_attempt_id"] = pool["parent_task_attempt"] = pool["attempt_id"]
     pool["process_id"] = pool["execution_process_id"] = pool["run_id"]
     pool["before"] = [f"{run}:{index}" for run in pool["run_id"] for index in (0, 1)]
+    pool["after"] = pool["around"] = pool["before"]
     pool["image_ids"] = [pool["image_id"]]
     return pool, fresh
 

@@ -55,7 +55,9 @@ impl Engine {
         let at_work = aside.at_work.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(held) = at_work.clone() else { return };
         let task = tokio::spawn(AT_WORK.scope(held, work));
-        aside.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
+        let mut tasks = aside.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task.abort_handle());
     }
 }
 

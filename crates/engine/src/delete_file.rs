@@ -60,6 +60,8 @@ impl Engine {
                 tx.now(),
             )
         });
-        Ok(kept.await?)
+        kept.await?;
+        self.sum_later(id);
+        Ok(())
     }
 }

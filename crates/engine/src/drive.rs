@@ -21,7 +21,7 @@ use crate::finish::Ending;
 use crate::fold::{Effects, Outcome, Progress};
 use crate::folding::{Folding, Read};
 use crate::stalled::Evidence;
-use crate::store::{asks, attempts, inputs, runs, snapshots, usages};
+use crate::store::{asks, attempts, cards, inputs, runs, snapshots, usages};
 use crate::{Engine, Result, go_on, launch, limited, moves};
 
 /// How long an agent may stay on after its last turn, once nothing more can be said to it. Some wait for what they
@@ -38,6 +38,8 @@ pub(crate) struct Handle {
     wake: Notify,
     /// What the agent has shown of itself.
     evidence: Mutex<Option<Evidence>>,
+    /// What the agent does now, in words.
+    activity: Mutex<Option<String>>,
     /// There may be inputs that were not told yet.
     told: AtomicBool,
 }
@@ -45,11 +47,19 @@ pub(crate) struct Handle {
 impl Handle {
     fn of(run: &Run) -> Self {
         let (wake, told) = (Notify::new(), AtomicBool::new(false));
-        Self { attempt: run.attempt, wake, evidence: Mutex::new(None), told }
+        Self { attempt: run.attempt, wake, evidence: Mutex::new(None), activity: Mutex::new(None), told }
     }
 
     fn evidence(&self) -> MutexGuard<'_, Option<Evidence>> {
         self.evidence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what the agent does now; says whether that is something else.
+    fn does(&self, activity: Option<String>) -> bool {
+        let mut known = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = *known != activity;
+        *known = activity;
+        is_news
     }
 
     /// Waits until something may have changed.
@@ -90,6 +100,13 @@ impl Engine {
         let handles = self.handles();
         let mut of_attempt = handles.values().filter(|handle| handle.attempt == attempt);
         of_attempt.find_map(|handle| handle.evidence().clone())
+    }
+
+    /// Returns what the running agent of an attempt does now.
+    pub(crate) fn activity(&self, attempt: AttemptId) -> Option<String> {
+        let handles = self.handles();
+        let mut of_attempt = handles.values().filter(|handle| handle.attempt == attempt);
+        of_attempt.find_map(|handle| handle.activity.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// Says whether any agent runs that has shown anything of itself.
@@ -149,6 +166,10 @@ impl Engine {
             }
             teller.sends.extend(seen.effects.sends);
             *handle.evidence() = log.fold.evidence();
+            let is_alive = !matches!(seen.state, Read::End(Liveness::Exited(_) | Liveness::Gone));
+            if handle.does(log.activity().filter(|_| is_alive)) && is_alive {
+                self.acts(run.attempt);
+            }
             match seen.state {
                 // An agent that never pauses must still be told things.
                 Read::More if teller.known.is_some() => {
@@ -208,7 +229,7 @@ impl Engine {
         let (of, run, attempt) = (run.clone(), run.id, run.attempt);
         let (asked, withdrawn) = (effects.asks.clone(), effects.withdrawn.clone());
         let (session, usage) = (effects.session.clone(), effects.usage.clone());
-        let limit = effects.limit;
+        let (limit, todos) = (effects.limit, effects.todos);
         let told = self
             .inner
             .store
@@ -219,6 +240,9 @@ impl Engine {
                 let mut changed = false;
                 if let Some(session) = session {
                     changed |= attempts::set_session(tx.conn(), attempt, &session, tx.now())?;
+                }
+                if let Some(todos) = todos {
+                    changed |= cards::set_todos(tx.conn(), attempt, todos)?;
                 }
                 for used in &usage {
                     usages::put(tx.conn(), &view, &of, used)?;

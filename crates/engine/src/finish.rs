@@ -120,6 +120,9 @@ impl Engine {
             })
             .await?;
         self.inner.limited.ring();
+        if matches!(kind, RunKind::Agent | RunKind::Cleanup) {
+            self.sum_later(attempt);
+        }
         self.forget_before(run).await;
         self.inner.seam.pass("finish.recorded", "").await;
         tracing::info!(run.id = %id, "run {id} is {state}{}", reason.map_or(String::new(), |why| format!(": {why}")));

@@ -10,6 +10,7 @@ use forge_process::{Record, Stream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::Todos;
 use crate::agent_files::Wish;
 use crate::input::Input;
 use crate::stalled::{Evidence, Signs};
@@ -84,6 +85,8 @@ pub(crate) struct Effects {
     pub(crate) closes: bool,
     /// Entries by their index, each in its newest form of those that came one after the other.
     pub(crate) entries: Vec<(usize, Entry)>,
+    /// How far the agent's to-do list is, where its entries tell.
+    pub(crate) todos: Option<Todos>,
 }
 
 impl Effects {
@@ -94,6 +97,7 @@ impl Effects {
             || self.session.is_some()
             || !self.usage.is_empty()
             || self.limit.is_some()
+            || self.todos.is_some()
     }
 }
 

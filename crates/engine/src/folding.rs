@@ -12,6 +12,7 @@ use forge_agents::{Agent, Turn};
 use forge_model::entry::ErrorType;
 use forge_process::{Exit, Liveness, LogReader};
 
+use crate::activity::{self, Doing};
 use crate::entries::{Claim, Writer};
 use crate::fold::{Effects, Fold};
 use crate::{Result, launch};
@@ -33,6 +34,8 @@ pub(crate) struct Folding {
     claim: Claim,
     caught_up: bool,
     ended: bool,
+    /// What the entries show about the agent.
+    doing: Doing,
 }
 
 /// What one look at the log gave.
@@ -70,7 +73,8 @@ impl Folding {
         if let Some(cache) = &cache {
             claim.tell(|news| news.number(cache.number()));
         }
-        let mut folding = Self { dir, reader, fold, cache, claim, caught_up: false, ended: false };
+        let doing = Doing::default();
+        let mut folding = Self { dir, reader, fold, cache, claim, caught_up: false, ended: false, doing };
         folding.take(&mut effects);
         Ok((folding, effects))
     }
@@ -103,6 +107,11 @@ impl Folding {
         if shown {
             self.claim.tell(|_| {});
         }
+    }
+
+    /// What the agent does now, in words; none when it has nothing to do.
+    pub(crate) fn activity(&self) -> Option<String> {
+        self.doing.words().filter(|_| !self.fold.progress().idle)
     }
 
     /// Says when entries that were held back may be shown.
@@ -158,6 +167,8 @@ impl Folding {
 
     fn take(&mut self, effects: &mut Effects) {
         let entries = std::mem::take(&mut effects.entries);
+        self.doing.see(&entries);
+        effects.todos = activity::todos(&entries).or(effects.todos);
         if let Some(cache) = &mut self.cache {
             cache.take(entries);
         }

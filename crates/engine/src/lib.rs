@@ -3,6 +3,7 @@
 //! This is the only room that writes: the database, worktrees, processes. It serves no HTTP, and its store
 //! is a private module, so no SQL can live anywhere else.
 
+mod activity;
 mod acts;
 mod agent_files;
 mod aside;
@@ -18,6 +19,7 @@ mod browse;
 mod calm;
 mod chain;
 mod clean;
+mod comments;
 mod config;
 mod copied_files;
 mod delete_file;
@@ -62,6 +64,7 @@ mod limits;
 mod logs;
 mod loose;
 mod maps;
+mod marks;
 mod mcp_servers;
 mod memo;
 mod moves;
@@ -82,6 +85,7 @@ mod project_settings;
 mod projects;
 mod pull_request;
 mod pull_request_polls;
+mod pulse;
 mod push;
 mod queue;
 mod rebase;
@@ -135,12 +139,16 @@ pub use availability::{Availability, Found, LoggedIn};
 pub use board::Board;
 pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
+pub use comments::{CommentChange, NewComment};
 pub use config::{ConfigChange, config_schema};
-pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffView, FileVersion};
+pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffTurn, DiffView, DiffWanted, FileVersion};
 pub use disk::{AttemptUse, DiskUse, ProjectUse};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
 pub use editor::OpenEditor;
-pub use entries::{EntriesFrom, EntryBatch, EntryPlace, EntryTail, EntryWindow, PlacedEntry};
+pub use entries::{
+    EntriesFrom, EntryBatch, EntryHit, EntryPlace, EntryTail, EntryWindow, FoundEntries, PlacedEntry,
+    RunEntries, WindowAt,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Changed, Changes};
 pub use follow_up::{Delivered, FollowUp, FollowedUp};
@@ -154,6 +162,7 @@ pub use info::{Info, Machine};
 pub use land::{Land, Landed};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
 pub use maps::Positioned;
+pub use marks::Dismiss;
 pub use mcp_servers::{McpChange, McpServers};
 pub use omni::{OmniKey, OmniStatus};
 pub use once::Key;
@@ -176,7 +185,7 @@ pub use snapshots::{LeftOut, SnapshotView};
 pub use start::{NewAttempt, NewLooseAttempt, StartTask, Started, StartedLoose};
 pub use store::removed::Kind as RemovedKind;
 pub use tags::{NewTag, TagChange};
-pub use tasks::{NewTask, TaskChange};
+pub use tasks::{NewTask, TaskChange, TaskPlace};
 pub use templates::{NewTemplate, TemplateChange, TemplatesOf};
 pub use usage::{UsageBy, UsageOf, UsageSum};
 pub use views::{AttemptView, Card, ChangeSum, Family, Limited, Overview, TaskView, Todos};
@@ -238,6 +247,7 @@ struct Inner {
     older_place: Option<older_place::OlderPlace>,
     /// Worktrees that were made ahead.
     pool: pool::Pool,
+    pulse: Arc<pulse::Pulse>,
     diffs: diffs::Diffs,
     /// What readers of changes share.
     recent: events::Recent,

@@ -131,6 +131,7 @@ impl Engine {
                 kept_tasks: Default::default(),
                 older_place,
                 pool: Default::default(),
+                pulse: Default::default(),
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
@@ -157,6 +158,7 @@ impl Engine {
         engine.keep_pool();
         engine.keep_resuming();
         engine.keep_watching();
+        engine.keep_telling();
         Ok(engine)
     }
 }

@@ -75,6 +75,7 @@ impl Engine {
             Ok(Rebased::Done) => {
                 self.record_rebase(&site, &act, &rebasing).await?;
                 self.start_next(id).await;
+                self.sum_later(id);
                 Ok(Rebased::Done)
             }
             Ok(conflicts) => {

@@ -100,6 +100,7 @@ impl Engine {
             Ok(())
         });
         told.await?;
+        self.sum_later(id);
         let texts = |paths: Vec<std::path::PathBuf>| -> Vec<String> {
             paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
@@ -113,7 +114,7 @@ impl Engine {
         })
     }
 
-    async fn kept_snapshot(&self, id: AttemptId, snapshot: &str) -> Result<Kept> {
+    pub(crate) async fn kept_snapshot(&self, id: AttemptId, snapshot: &str) -> Result<Kept> {
         let wanted = snapshot.to_string();
         let kept = self.inner.store.read(move |conn| snapshots::of_attempt(conn, id)).await?;
         kept.into_iter()

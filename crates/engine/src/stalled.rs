@@ -146,12 +146,14 @@ fn span(millis: i64) -> String {
 }
 
 impl Engine {
-    /// Lays over views of attempts which of them seem to be stuck.
+    /// Lays over views of attempts what is known of their agents while they run: what they do, and which of them seem
+    /// to be stuck.
     pub(crate) async fn lay_stalled<'a>(&self, views: impl Iterator<Item = &'a mut AttemptView>) {
         let now = crate::store::now();
         // The settings are a file, so they are read only when they can matter.
         let mut patience = None;
         for view in views {
+            self.lay_activity(view);
             if self.stalled(view, Patience::LEAST, now).is_none() {
                 continue;
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forge_model::{AttemptId, ImageId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
 
 use crate::maps::Positioned;
-use crate::store::{attempts, events, images, tasks};
+use crate::store::{attempts, events, images, order, tasks};
 use crate::{Engine, Error, Result, TaskView};
 
 /// A task to add.
@@ -41,6 +41,17 @@ pub struct TaskChange {
     pub parent: Option<AttemptId>,
     /// The pictures that it is to have, in place of those it has.
     pub images: Option<Vec<ImageId>>,
+    /// Where it is to stand in the order by hand.
+    pub place: Option<TaskPlace>,
+}
+
+/// A place in the order of tasks by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskPlace {
+    /// Right above another task.
+    Above(TaskId),
+    /// Below all others.
+    Last,
 }
 
 impl Engine {
@@ -109,6 +120,11 @@ impl Engine {
         }
         self.check_parent(change.parent).await?;
         self.check_images(change.images.as_deref().unwrap_or_default()).await?;
+        if let Some(TaskPlace::Above(other)) = change.place
+            && self.inner.store.read(move |conn| tasks::bare(conn, other)).await?.is_none()
+        {
+            return Err(Error::invalid(format!("`position.before` names no task: {other}")));
+        }
         let written = self.inner.store.write(move |tx| {
             let Some(TaskView { mut task, .. }) = tasks::one(tx.conn(), id)? else { return Ok(()) };
             if let Some(title) = change.title {
@@ -123,6 +139,16 @@ impl Engine {
             tasks::update(tx.conn(), &task)?;
             if let Some(given) = &change.images {
                 images::replace_of_task(tx.conn(), id, given, tx.now())?;
+            }
+            match change.place {
+                // One that is gone by now leaves the task where it is.
+                Some(TaskPlace::Above(other)) => {
+                    for (moved, project) in order::put_above(tx.conn(), id, other)?.unwrap_or_default() {
+                        tx.changed(Noun::Task, moved, Op::Change, Some(project), None);
+                    }
+                }
+                Some(TaskPlace::Last) => order::put_last(tx.conn(), id)?,
+                None => {}
             }
             tx.changed(Noun::Task, id, Op::Change, Some(task.project), None);
             Ok(())

@@ -107,6 +107,8 @@ ids! {
     DraftId
     /// Names a merge.
     MergeId
+    /// Names a review comment.
+    CommentId
 }
 
 impl DraftId {

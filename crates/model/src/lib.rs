@@ -4,6 +4,7 @@
 
 mod ask;
 mod attempt;
+mod comment;
 mod draft;
 pub mod entry;
 mod event;
@@ -26,12 +27,13 @@ mod time;
 
 pub use ask::{Answer, Ask, AskKind, AskState};
 pub use attempt::{Attempt, Manner, Usage};
+pub use comment::{Comment, CommentSide};
 pub use draft::{Draft, DraftKind};
 pub use entry::Entry;
 pub use event::{Event, Noun, Op};
 pub use finding::{Finding, FindingKind, FindingState, Side};
 pub use id::{
-    AskId, AttemptId, DraftId, FindingId, IdError, ImageId, MergeId, NoticeId, ProjectId, RunId,
+    AskId, AttemptId, CommentId, DraftId, FindingId, IdError, ImageId, MergeId, NoticeId, ProjectId, RunId,
     StandingAgentId, TagId, TaskId, TemplateId,
 };
 pub use image::{Image, with_absolute_images, with_images_in};

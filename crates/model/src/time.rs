@@ -38,6 +38,14 @@ impl fmt::Display for Time {
     }
 }
 
+impl std::str::FromStr for Time {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        Ok(Self(text.parse::<jiff::Timestamp>()?.as_millisecond()))
+    }
+}
+
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -61,8 +69,7 @@ impl schemars::JsonSchema for Time {
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
-        Ok(Self(moment.as_millisecond()))
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -20,6 +20,7 @@ export const operations = {
   createForgeAgent: {"method":"POST","path":"/api/forge/agents","gives":"data"},
   createProject: {"method":"POST","path":"/api/projects","gives":"data"},
   createPullRequest: {"method":"POST","path":"/api/task-attempts/{attempt_id}/pr","gives":"data"},
+  createReviewComment: {"method":"POST","path":"/api/task-attempts/{attempt_id}/comments","gives":"data"},
   createTag: {"method":"POST","path":"/api/tags","gives":"data"},
   createTask: {"method":"POST","path":"/api/tasks","gives":"data"},
   createTaskAttempt: {"method":"POST","path":"/api/task-attempts","gives":"data","repeatable":true},
@@ -28,12 +29,14 @@ export const operations = {
   deleteDraft: {"method":"DELETE","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   deleteImage: {"method":"DELETE","path":"/api/images/{image_id}","gives":"data"},
   deleteProject: {"method":"DELETE","path":"/api/projects/{project_id}","gives":"data"},
+  deleteReviewComment: {"method":"DELETE","path":"/api/task-attempts/{attempt_id}/comments/{comment_id}","gives":"data"},
   deleteTag: {"method":"DELETE","path":"/api/tags/{tag_id}","gives":"data"},
   deleteTask: {"method":"DELETE","path":"/api/tasks/{task_id}","gives":"data"},
   deleteTaskAttemptFile: {"method":"POST","path":"/api/task-attempts/{attempt_id}/delete-file","gives":"data"},
   deleteTaskOfProject: {"method":"DELETE","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
   deleteTaskTemplate: {"method":"DELETE","path":"/api/templates/{template_id}","gives":"data"},
   dismissFinding: {"method":"POST","path":"/api/task-attempts/{attempt_id}/findings/{finding_id}/dismiss","gives":"data"},
+  dismissTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/dismiss","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
   followDiff: {"method":"GET","path":"/api/task-attempts/{attempt_id}/diff/ws","gives":"socket"},
   followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
@@ -94,6 +97,7 @@ export const operations = {
   listQueue: {"method":"GET","path":"/api/task-attempts/{attempt_id}/queue","gives":"data"},
   listReleases: {"method":"GET","path":"/api/forge/releases","gives":"data"},
   listRemoved: {"method":"GET","path":"/api/removed","gives":"data"},
+  listReviewComments: {"method":"GET","path":"/api/task-attempts/{attempt_id}/comments","gives":"data"},
   listRoutes: {"method":"GET","path":"/api/routes","gives":"json"},
   listRules: {"method":"GET","path":"/api/projects/{project_id}/rules","gives":"data"},
   listSnapshots: {"method":"GET","path":"/api/task-attempts/{attempt_id}/snapshots","gives":"data"},
@@ -104,6 +108,7 @@ export const operations = {
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
   listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
   live: {"method":"GET","path":"/api/live/ws","gives":"socket"},
+  markReviewCommentsSent: {"method":"POST","path":"/api/task-attempts/{attempt_id}/comments/sent","gives":"data"},
   mergeTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/merge","gives":"data"},
   metrics: {"method":"GET","path":"/metrics","gives":"text"},
   openApi: {"method":"GET","path":"/api/openapi.json","gives":"json"},
@@ -125,6 +130,7 @@ export const operations = {
   saveDraft: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   saveDraftByPost: {"method":"POST","path":"/api/task-attempts/{attempt_id}/draft","gives":"data"},
   searchProjectFiles: {"method":"GET","path":"/api/projects/{project_id}/search","gives":"data"},
+  seeTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/seen","gives":"data"},
   setRules: {"method":"PUT","path":"/api/projects/{project_id}/rules","gives":"data"},
   startDevServer: {"method":"POST","path":"/api/task-attempts/{attempt_id}/start-dev-server","gives":"data"},
   startGithubLogin: {"method":"POST","path":"/api/auth/github/device/start","gives":"data"},
@@ -137,6 +143,7 @@ export const operations = {
   updateMcpConfig: {"method":"POST","path":"/api/mcp-config","gives":"data"},
   updateProfiles: {"method":"PUT","path":"/api/profiles","gives":"data"},
   updateProject: {"method":"PUT","path":"/api/projects/{project_id}","gives":"data"},
+  updateReviewComment: {"method":"PUT","path":"/api/task-attempts/{attempt_id}/comments/{comment_id}","gives":"data"},
   updateTag: {"method":"PUT","path":"/api/tags/{tag_id}","gives":"data"},
   updateTask: {"method":"PUT","path":"/api/tasks/{task_id}","gives":"data"},
   updateTaskOfProject: {"method":"PUT","path":"/api/projects/{project_id}/tasks/{task_id}","gives":"data"},
@@ -229,6 +236,11 @@ export abstract class Operations {
     return this.call(operations.createPullRequest, { path: { attempt_id: attemptId }, body, options });
   }
 
+  /** Adds a review comment beside lines of an attempt's diff. */
+  createReviewComment(attemptId: string, body: T.CreateReviewComment, options?: CallOptions): Promise<T.ReviewComment> {
+    return this.call(operations.createReviewComment, { path: { attempt_id: attemptId }, body, options });
+  }
+
   /** Adds a tag. */
   createTag(body: T.CreateTag, options?: CallOptions): Promise<T.Tag> {
     return this.call(operations.createTag, { body, options });
@@ -269,6 +281,11 @@ export abstract class Operations {
     return this.call(operations.deleteProject, { path: { project_id: projectId }, options });
   }
 
+  /** Deletes a review comment. */
+  deleteReviewComment(attemptId: string, commentId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.deleteReviewComment, { path: { attempt_id: attemptId, comment_id: commentId }, options });
+  }
+
   /** Deletes a tag. */
   deleteTag(tagId: string, options?: CallOptions): Promise<null> {
     return this.call(operations.deleteTag, { path: { tag_id: tagId }, options });
@@ -297,6 +314,11 @@ export abstract class Operations {
   /** Leaves what was found as it is, and counts it as open no longer. */
   dismissFinding(attemptId: string, findingId: string, options?: CallOptions): Promise<T.Finding> {
     return this.call(operations.dismissFinding, { path: { attempt_id: attemptId, finding_id: findingId }, options });
+  }
+
+  /** Notes that a person is done with an attempt: for now, until a time, or not after all. */
+  dismissTaskAttempt(attemptId: string, body?: T.DismissTaskAttempt | null, options?: CallOptions): Promise<T.TaskAttempt> {
+    return this.call(operations.dismissTaskAttempt, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** The API, to read and to try. */
@@ -494,8 +516,8 @@ export abstract class Operations {
     return this.call(operations.getTaskAttemptChildren, { path: { attempt_id: attemptId }, options });
   }
 
-  /** Returns what an attempt has changed since it left its target branch, as it is now. */
-  getTaskAttemptDiff(attemptId: string, query?: { stats_only?: boolean }, options?: CallOptions): Promise<T.TaskAttemptDiff> {
+  /** Returns what an attempt has changed since it left its target branch, as it is now: with contents, with counts only, or only the files that `path` names, which may be there many times. `from` and `to` compare snapshots of it instead; `start` is where it began, `now` its files as they are. */
+  getTaskAttemptDiff(attemptId: string, query?: { stats_only?: boolean; path?: string; from?: string; to?: string }, options?: CallOptions): Promise<T.TaskAttemptDiff> {
     return this.call(operations.getTaskAttemptDiff, { path: { attempt_id: attemptId }, query, options });
   }
 
@@ -599,6 +621,11 @@ export abstract class Operations {
     return this.call(operations.listRemoved, { options });
   }
 
+  /** Lists the review comments on an attempt, oldest first. */
+  listReviewComments(attemptId: string, options?: CallOptions): Promise<T.ReviewComment[]> {
+    return this.call(operations.listReviewComments, { path: { attempt_id: attemptId }, options });
+  }
+
   /** Lists every route, and whether it is served. */
   listRoutes(options?: CallOptions): Promise<T.RouteTable> {
     return this.call(operations.listRoutes, { options });
@@ -619,8 +646,8 @@ export abstract class Operations {
     return this.call(operations.listTags, { query, options });
   }
 
-  /** Returns the last entries of an attempt, or the last before a place: across all of its agent's runs, newest last. */
-  listTaskAttemptEntries(attemptId: string, query?: { before?: string; limit?: number }, options?: CallOptions): Promise<T.TaskAttemptEntries> {
+  /** Returns the last entries of an attempt, or those before, after or around a place: across all of its agent's runs, newest last. `find` gives where a text is found instead, newest first. */
+  listTaskAttemptEntries(attemptId: string, query?: { before?: string; after?: string; around?: string; find?: string; limit?: number }, options?: CallOptions): Promise<T.TaskAttemptEntries> {
     return this.call(operations.listTaskAttemptEntries, { path: { attempt_id: attemptId }, query, options });
   }
 
@@ -647,6 +674,11 @@ export abstract class Operations {
   /** Follows any number of topics over one socket, each from a position. */
   live(subscriptions: Subscription[], options?: FollowOptions): AsyncIterableIterator<T.LiveMessage> {
     return this.followSocket(operations.live, { subscriptions, options });
+  }
+
+  /** Notes that review comments were sent to the agent, all of them or none, and lists all there are. */
+  markReviewCommentsSent(attemptId: string, body: T.ReviewCommentsSent, options?: CallOptions): Promise<T.ReviewComment[]> {
+    return this.call(operations.markReviewCommentsSent, { path: { attempt_id: attemptId }, body, options });
   }
 
   /** Lands an attempt as one commit on its target; its task is done then. */
@@ -754,6 +786,11 @@ export abstract class Operations {
     return this.call(operations.searchProjectFiles, { path: { project_id: projectId }, query, options });
   }
 
+  /** Notes that a person looked at an attempt. */
+  seeTaskAttempt(attemptId: string, options?: CallOptions): Promise<T.TaskAttempt> {
+    return this.call(operations.seeTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
   /** Puts these in the place of all rules of a project. */
   setRules(projectId: string, body: T.SetRules, options?: CallOptions): Promise<T.Rule[]> {
     return this.call(operations.setRules, { path: { project_id: projectId }, body, options });
@@ -812,6 +849,11 @@ export abstract class Operations {
   /** Changes a project: an absent key keeps, null clears. */
   updateProject(projectId: string, body: T.UpdateProject, options?: CallOptions): Promise<T.Project> {
     return this.call(operations.updateProject, { path: { project_id: projectId }, body, options });
+  }
+
+  /** Changes a review comment: an absent key keeps. */
+  updateReviewComment(attemptId: string, commentId: string, body: T.UpdateReviewComment, options?: CallOptions): Promise<T.ReviewComment> {
+    return this.call(operations.updateReviewComment, { path: { attempt_id: attemptId, comment_id: commentId }, body, options });
   }
 
   /** Changes a tag: an absent key keeps. */

@@ -241,6 +241,9 @@ export type CommandResult = {
   output: string | null;
 };
 
+/** Which side of a diff a comment is about. */
+export type CommentSide = "old" | "new";
+
 export type CommitCompare = {
   ahead_from_head: number;
   behind_from_head: number;
@@ -254,7 +257,7 @@ export type CommitInfo = {
   subject: string;
 };
 
-export type ComparedWhat = "files" | "branch" | "landing";
+export type ComparedWhat = "files" | "branch" | "landing" | "snapshots";
 
 /** The person's settings; keys that this Forge does not know are kept. */
 export type Config = {
@@ -406,6 +409,15 @@ export type CreateProject = {
   use_existing_repo?: boolean | null;
 };
 
+export type CreateReviewComment = {
+  end_line?: number | null;
+  line: number;
+  path: string;
+  quote?: string | null;
+  side?: "old" | "new" | null;
+  text: string;
+};
+
 export type CreateTag = {
   content: string;
   tag_name: string;
@@ -538,6 +550,11 @@ export type Disk = {
   worktrees_free_bytes: number | null;
 };
 
+export type DismissTaskAttempt = {
+  undo?: boolean | null;
+  until?: string | null;
+};
+
 /** A draft as streams send it. */
 export type Draft = {
   created_at: string;
@@ -580,6 +597,17 @@ export type DraftValue = {
 export type EntriesMessage = {
   JsonPatch: Array<PatchOpNormalizedLogEntry>;
 } | LogEnd;
+
+/** An entry in which a text was found. */
+export type EntryHit = {
+  /** Where in the snippet it begins and how long it is, in characters. */
+  at: number;
+  execution_process_id: string;
+  index: number;
+  length: number;
+  /** The text and what stands around it, on one line. */
+  snippet: string;
+};
 
 export type Environment = {
   bitness: string;
@@ -1261,6 +1289,28 @@ export type RestoreFilesRequest = {
   snapshot_id: string;
 };
 
+export type ReviewComment = {
+  created_at: string;
+  /** The last line it is about. */
+  end_line: number;
+  id: string;
+  /** Counted from 1. */
+  line: number;
+  path: string;
+  /** What the lines said when it was written. */
+  quote: string;
+  /** When it was sent to the agent; null while it waits. */
+  sent_at: string | null;
+  side: CommentSide;
+  task_attempt_id: string;
+  text: string;
+  updated_at: string;
+};
+
+export type ReviewCommentsSent = {
+  ids: Array<string>;
+};
+
 export type Route = {
   method: string;
   /** What the OpenAPI document and the SDK call it. */
@@ -1298,6 +1348,12 @@ export type RunAgentSetupRequest = {
 
 /** Nothing stands in the way. */
 export type RunAgentSetupResponse = Record<string, unknown>;
+
+/** How many entries a run has; null while they are being made. */
+export type RunEntryCount = {
+  entries: number | null;
+  id: string;
+};
 
 export type SaveDraft = {
   image_ids?: Array<string> | null;
@@ -1470,10 +1526,19 @@ export type TaskAttemptDiff = {
 
 /** Some entries of an attempt, newest last. */
 export type TaskAttemptEntries = {
+  /** There are later ones: `?after=` this. Null when these are the last. */
+  after: string | null;
   /** There are earlier ones: `?before=` this. Null when these are the first. */
   before: string | null;
   entries: Array<TaskAttemptEntry>;
   has_more: boolean;
+  has_newer: boolean;
+  /** Where a text was found, newest first; null when none was looked for. */
+  hits: Array<EntryHit> | null;
+  /** The agent's runs, oldest first. */
+  runs: Array<RunEntryCount>;
+  /** How many there are in all; null while those of some run are being made. */
+  total: number | null;
 };
 
 /** An entry of an attempt, and where it stands. */
@@ -1595,6 +1660,13 @@ export type UpdateProject = {
   trust_filters?: boolean | null;
 };
 
+export type UpdateReviewComment = {
+  end_line?: number | null;
+  line?: number | null;
+  quote?: string | null;
+  text?: string | null;
+};
+
 export type UpdateTag = {
   content?: string | null;
   tag_name?: string | null;
@@ -1604,6 +1676,9 @@ export type UpdateTask = {
   description?: string | null;
   image_ids?: Array<string> | null;
   parent_task_attempt?: string | null;
+  position?: {
+    before?: string | null;
+  } | null;
   status?: "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "agent" | "archived" | null;
   title?: string | null;
 };

@@ -164,6 +164,11 @@ async function scenario(forge, client, check) {
   assert.equal((await call('getDraft', attempt.id, follows)).prompt, 'say later');
   assert.equal((await call('saveDraftByPost', attempt.id, { prompt: 'say much later' }, follows)).version, 2);
   await call('deleteDraft', attempt.id, { type: 'retry' });
+  const comment = await call('createReviewComment', attempt.id, { path: 'spoken.txt', line: 1, text: 'Why?' });
+  assert.equal((await call('updateReviewComment', attempt.id, comment.id, { text: 'Why so?' })).text, 'Why so?');
+  assert.ok((await call('markReviewCommentsSent', attempt.id, { ids: [comment.id] }))[0].sent_at);
+  assert.equal(await call('deleteReviewComment', attempt.id, comment.id), null);
+  assert.ok((await call('dismissTaskAttempt', attempt.id)).dismissed_at);
   return {
     project_id: project.id, task_id: task.id, other_id: other.id, attempt_id: attempt.id, task_attempt_id: attempt.id,
     run_id: run.id, process_id: run.id, tag_id: tag.id, template_id: template.id, ask_id: ask.approval_id,

@@ -33,7 +33,7 @@ pub(super) async fn tend(engine: Engine, id: AttemptId, hub: watch::Sender<State
     loop {
         let outcome = match engine.plan_diff(id).await {
             Ok((facts, Plan::Still(of, diff))) => {
-                place.tell(Arc::new(engine.inner.diffs.computed(of, &diff)));
+                place.tell(Arc::new(engine.inner.diffs.computed(of, &diff))).await;
                 if of == DiffOf::Landing {
                     // Nothing more comes, and every viewer knows it by that.
                     return;
@@ -174,16 +174,18 @@ impl Place {
         })
         .await??;
         let is_empty = set.files.is_empty();
-        self.tell(Arc::new(set));
+        self.tell(Arc::new(set)).await;
         Ok(Looked { looking, took: begun.elapsed(), is_empty })
     }
 
-    fn tell(&mut self, set: Arc<DiffSet>) {
+    async fn tell(&mut self, set: Arc<DiffSet>) {
         if set.of == DiffOf::Landing {
             // Whoever comes from now on gets a hub of their own.
             self.close();
         }
-        self.hub.send_replace(Some(Ok(set)));
+        self.hub.send_replace(Some(Ok(set.clone())));
+        // After those who look were told: nobody waits for it.
+        self.engine.tell_sum(self.id, set).await;
     }
 
     /// Waits until files changed, or until a time. Something else may come first: there is something else to compare,

@@ -6,13 +6,16 @@
 
 mod hub;
 mod plan;
+mod sum;
+mod turn;
 mod view;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use forge_git::{Diff, FileChange, TreeWatcher};
 use forge_model::AttemptId;
@@ -22,6 +25,7 @@ use crate::background::blocking;
 use crate::paths::Paths;
 use crate::{Engine, Error, Result};
 
+pub use turn::DiffTurn;
 pub use view::{DiffFile, DiffStep, DiffView, FileVersion};
 
 use plan::Plan;
@@ -47,6 +51,19 @@ pub enum DiffOf {
     Branch,
     /// The commit that landed.
     Landing,
+    /// One snapshot and another, or the files as they are now.
+    Snapshots,
+}
+
+/// What of a diff is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct DiffWanted {
+    /// No contents, only counts.
+    pub stats_only: bool,
+    /// Only files with these paths, as they are shown; all when there are none.
+    pub paths: Vec<String>,
+    /// From one snapshot to another, instead of everything that was changed.
+    pub turn: Option<DiffTurn>,
 }
 
 /// The diffs that somebody looks at.
@@ -58,7 +75,14 @@ pub(crate) struct Diffs {
     watcher: OnceLock<Option<TreeWatcher>>,
     computed: AtomicU64,
     directories: AtomicU64,
+    /// The diffs that somebody asked for once and waits for.
+    asked: Mutex<HashMap<AttemptId, Asked>>,
+    /// Held while what an attempt's diff comes to is worked out with nobody waiting.
+    summing: tokio::sync::Mutex<()>,
 }
+
+/// The newest diff that was computed for somebody who asked once, and when that began.
+type Asked = Arc<tokio::sync::Mutex<Option<(Instant, Arc<DiffSet>)>>>;
 
 /// What a hub has to tell: nothing yet, the newest set, or why there is none.
 type State = Option<std::result::Result<Arc<DiffSet>, Arc<Error>>>;
@@ -75,6 +99,8 @@ impl Diffs {
             watcher: OnceLock::new(),
             computed: AtomicU64::new(0),
             directories: AtomicU64::new(0),
+            asked: Mutex::default(),
+            summing: Default::default(),
         }
     }
 
@@ -103,14 +129,72 @@ impl Diffs {
         DiffSet { generation, of, base: diff.base.clone(), files }
     }
 
+    /// What the live diff of an attempt shows, while somebody follows it.
+    fn live(&self, id: AttemptId) -> Option<Arc<DiffSet>> {
+        match &*self.hubs().get(&id)?.borrow() {
+            Some(Ok(set)) => Some(set.clone()),
+            _ => None,
+        }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashMap<AttemptId, Asked>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn hubs(&self) -> MutexGuard<'_, HashMap<AttemptId, watch::Sender<State>>> {
         self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Engine {
-    /// Compares what an attempt has changed, once, and returns everything: with contents, or with counts only.
-    pub async fn diff(&self, id: AttemptId, stats_only: bool) -> Result<(DiffSet, Vec<DiffFile>)> {
+    /// Returns what an attempt has changed, compared now, or what is wanted of it.
+    ///
+    /// Counts and single files are those of the live diff while somebody follows that: a page asks for many of them,
+    /// and they are to fit to each other.
+    pub async fn diff(&self, id: AttemptId, wanted: DiffWanted) -> Result<(Arc<DiffSet>, Vec<DiffFile>)> {
+        let is_part = wanted.stats_only || !wanted.paths.is_empty();
+        let set = match &wanted.turn {
+            Some(turn) => Arc::new(self.turn_diff(id, turn).await?),
+            None => match self.inner.diffs.live(id).filter(|_| is_part) {
+                Some(set) => set,
+                None => self.diff_now(id).await?,
+            },
+        };
+        let paths: HashSet<&str> = wanted.paths.iter().map(String::as_str).collect();
+        let is_wanted = |path: &str| paths.is_empty() || paths.contains(path);
+        let files = set.files.iter().filter(|(path, _)| is_wanted(path));
+        let files = files.map(|(path, change)| (path.clone(), change.clone())).collect();
+        let files = view::counted(view::Told::new(wanted.stats_only).choose(files)).await?;
+        Ok((set, files))
+    }
+
+    /// Compares what an attempt has changed. Of those who ask at the same time one compares, and the others wait for
+    /// what is compared after they asked.
+    async fn diff_now(&self, id: AttemptId) -> Result<Arc<DiffSet>> {
+        let since = Instant::now();
+        let asked = self.inner.diffs.asked().entry(id).or_default().clone();
+        let mut last = asked.lock().await;
+        let known = last.as_ref().filter(|(begun, _)| *begun >= since).map(|(_, set)| set.clone());
+        let set = match known {
+            Some(set) => Ok(set),
+            None => {
+                let begun = Instant::now();
+                let set = self.compare_now(id).await;
+                *last = set.as_ref().ok().map(|set| (begun, set.clone()));
+                set
+            }
+        };
+        drop(last);
+        // The map's and ours: nobody else waits.
+        let mut waiting = self.inner.diffs.asked();
+        if Arc::strong_count(&asked) <= 2 {
+            waiting.remove(&id);
+        }
+        drop(waiting);
+        set
+    }
+
+    async fn compare_now(&self, id: AttemptId) -> Result<Arc<DiffSet>> {
         let (_, plan) = self.plan_diff(id).await?;
         let engine = self.clone();
         let set = blocking(move || -> Result<_> {
@@ -120,12 +204,7 @@ impl Engine {
                 Plan::Files(mut files) => diffs.computed(DiffOf::Files, &files.differ.diff(&files.base)?),
             })
         });
-        let set = set.await??;
-        let mut told = view::Told::new(stats_only);
-        let files =
-            told.choose(set.files.iter().map(|(path, change)| (path.clone(), change.clone())).collect());
-        let files = view::counted(files).await?;
-        Ok((set, files))
+        set.await?.map(Arc::new)
     }
 
     /// Follows what an attempt has changed, from everything to what changes, with contents or with counts only.

@@ -4,6 +4,7 @@
 //! anew when somebody wants them, a piece at a time, beside everything else. Deleting them costs only time.
 
 mod asks;
+mod find;
 mod format;
 mod hub;
 mod reader;
@@ -16,9 +17,10 @@ use std::sync::Arc;
 
 use forge_model::{Run, RunId, RunKind, RunState};
 
+pub use find::{EntryHit, FoundEntries};
 pub(crate) use hub::{Claim, Hub, Room};
 pub use tail::{EntriesFrom, EntryBatch, EntryTail};
-pub use window::{EntryPlace, EntryWindow, PlacedEntry};
+pub use window::{EntryPlace, EntryWindow, PlacedEntry, RunEntries, WindowAt};
 pub(crate) use writer::Writer;
 
 use reader::Reader;

@@ -82,9 +82,15 @@ impl Reader {
 
     /// Reads the entry at a place, and how long it is as JSON.
     pub(crate) fn entry(&mut self, index: u32, at: u64) -> io::Result<(Entry, usize)> {
+        let payload = self.text(index, at)?;
+        Ok((understood(index, &payload)?, payload.len()))
+    }
+
+    /// Reads the entry at a place as it was written.
+    pub(crate) fn text(&mut self, index: u32, at: u64) -> io::Result<Vec<u8>> {
         let record = self.records.at(at)?.filter(|it| it.kind == Kind::Entry && it.index == index);
         let Record { payload, .. } = record.ok_or_else(|| damaged(index))?;
-        Ok((understood(index, &payload)?, payload.len()))
+        Ok(payload)
     }
 
     /// Says what stands at a place.

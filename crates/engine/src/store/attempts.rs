@@ -105,11 +105,19 @@ statements! {
 
 /// Returns attempts, newest first: all that have a task, or those of a task.
 pub(crate) fn all(conn: &Conn, task: Option<TaskId>) -> Result<Vec<AttemptView>, Error> {
-    let rows = match task {
-        Some(task) => conn.query(OF_TASK, args![task])?,
-        None => conn.query(ALL, &[])?,
+    let Some(task) = task else {
+        // Asked for each of thousands, their tasks would take longer than they do.
+        let tasks = tasks::with_attempts(conn)?;
+        let whole = |row: &Row| {
+            let attempt = attempt(row)?;
+            let task = attempt.task.and_then(|task| tasks.get(&task).cloned());
+            view(attempt, task, row)
+        };
+        return conn.query(ALL, &[])?.iter().map(whole).collect();
     };
-    rows.iter().map(|row| with_task(conn, row)).collect()
+    let rows = conn.query(OF_TASK, args![task])?;
+    let task = tasks::bare(conn, task)?;
+    rows.iter().map(|row| view(attempt(row)?, task.clone(), row)).collect()
 }
 
 /// Returns all attempts that have a task, newest first, and their tasks but for those that are known.
@@ -352,4 +360,74 @@ fn attempt(row: &Row) -> Result<Attempt, Error> {
         created_at: Time::from_millis(row.int(19)?),
         updated_at: Time::from_millis(row.int(20)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn a_list_says_of_each_attempt_what_is_said_of_it_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let project = ProjectId::random();
+        let written = store.write(move |tx| {
+            let conn = tx.conn();
+            conn.execute(
+                "insert into projects (id, name, path, created_at, updated_at) values ($1, 'p', '/p', 0, 0)",
+                args![project],
+            )?;
+            for number in 0..40_i64 {
+                let (task, id) = (TaskId::random(), AttemptId::random());
+                conn.execute(
+                    "insert into tasks (id, project_id, title, status, created_at, updated_at)
+                        values ($1, $2, 't', 'todo', $3, 0)",
+                    args![task, project, number],
+                )?;
+                conn.execute(
+                    "insert into attempts (id, project_id, task_id, agent, state, branch, target_branch, base_commit,
+                        worktree, worktree_deleted, prompt, created_at, updated_at, files_changed, lines_added,
+                        lines_deleted, todos_done, todos_total)
+                        values ($1, $2, $3, 'A', 'running', $1, 'm', 'c', $1, 0, 'hi', $4, 7, $4, 2, 3, 1, 4)",
+                    args![id, project, task, number],
+                )?;
+                for (kind, state) in [("setup", "running"), ("agent", "completed"), ("dev_server", "running")] {
+                    conn.execute(
+                        "insert into runs (id, attempt_id, kind, state, agent, prompt, dropped, closing,
+                            stop_requested, started_at, created_at, updated_at)
+                            values ($1, $2, $3, $4, 'A', 'npm ci', 0, 0, 0, $5, 0, 0)",
+                        args![forge_model::RunId::random(), id, kind, state, number],
+                    )?;
+                }
+                conn.execute(
+                    "insert into ports (port, attempt_id, slot, created_at) values ($1, $2, 0, 0)",
+                    args![20_000 + number, id],
+                )?;
+                conn.execute(
+                    "insert into merges (id, attempt_id, kind, target_branch, pr_number, pr_url, pr_status, created_at,
+                        updated_at) values ($1, $1, 'pr', 'm', 42, 'https://example.org/a b', 'open', 0, 0)",
+                    args![id],
+                )?;
+            }
+            let list = all(conn, None)?;
+            let alone: Vec<_> = list.iter().map(|it| one(conn, it.attempt.id)).collect::<Result<_, _>>()?;
+            let of_tasks: Vec<_> = (list.iter().filter_map(|it| it.attempt.task))
+                .map(|task| all(conn, Some(task)))
+                .collect::<Result<_, _>>()?;
+            Ok((list, alone, of_tasks))
+        });
+        let (list, alone, of_tasks) = written.await.unwrap();
+        assert_eq!(list.len(), 40);
+        assert_eq!(list, alone.into_iter().flatten().collect::<Vec<_>>());
+        assert_eq!(list, of_tasks.concat());
+        let card = &list[0].card;
+        assert_eq!(
+            card.pull_request.as_ref().map(|it| (it.number, it.url.as_str())),
+            Some((42, "https://example.org/a b"))
+        );
+        assert_eq!(card.dev_server.map(|(_, port)| port), Some(20_039));
+        assert_eq!((card.preparing.as_deref(), card.turns), (Some("npm ci"), 1));
+        assert_eq!(card.state_since, Time::from_millis(7));
+    }
 }

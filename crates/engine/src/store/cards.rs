@@ -1,9 +1,50 @@
 //! What the card of an attempt shows, in the store: read with the attempt, written by whoever learns it.
 
-use forge_model::{PullRequest, Time};
+use forge_model::{AttemptId, ProjectId, PullRequest, Time};
 
-use super::conn::{Error, Row};
+use super::conn::{Conn, Error, Row, args};
+use super::statements;
 use crate::{Card, ChangeSum, Todos};
+
+statements! {
+    PROJECT = "select project_id from attempts where id = $1";
+    SET_CHANGES = "update attempts set files_changed = $2, lines_added = $3, lines_deleted = $4 where id = $1
+        and (files_changed is null or files_changed <> $2 or lines_added <> $3 or lines_deleted <> $4)";
+    SET_TODOS = "update attempts set todos_done = $2, todos_total = $3 where id = $1
+        and (todos_total is null or todos_done <> $2 or todos_total <> $3)";
+    SEEN = "update attempts set seen_at = $2 where id = $1";
+    DISMISS = "update attempts set dismissed_at = $2, later_until = $3 where id = $1";
+}
+
+/// Returns the project of an attempt; none when there is no such attempt.
+pub(crate) fn project(conn: &Conn, id: AttemptId) -> Result<Option<ProjectId>, Error> {
+    conn.query(PROJECT, args![id])?.first().map(|row| row.parse(0)).transpose()
+}
+
+/// Writes down what the diff of an attempt comes to; says whether that is news.
+pub(crate) fn set_changes(conn: &Conn, id: AttemptId, sum: ChangeSum) -> Result<bool, Error> {
+    Ok(conn.execute(SET_CHANGES, args![id, sum.files, sum.added, sum.deleted])? == 1)
+}
+
+/// Writes down how far the to-do list of an attempt is; says whether that is news.
+pub(crate) fn set_todos(conn: &Conn, id: AttemptId, todos: Todos) -> Result<bool, Error> {
+    Ok(conn.execute(SET_TODOS, args![id, todos.done, todos.total])? == 1)
+}
+
+/// Writes down that a person looked at an attempt.
+pub(crate) fn seen(conn: &Conn, id: AttemptId, now: Time) -> Result<(), Error> {
+    conn.execute(SEEN, args![id, now]).map(drop)
+}
+
+/// Writes down that an attempt is put aside, and until when; or neither.
+pub(crate) fn dismiss(
+    conn: &Conn,
+    id: AttemptId,
+    dismissed: Option<Time>,
+    until: Option<Time>,
+) -> Result<(), Error> {
+    conn.execute(DISMISS, args![id, dismissed, until]).map(drop)
+}
 
 /// Reads a card from the columns that begin at `at`.
 pub(crate) fn card(row: &Row, at: usize) -> Result<Card, Error> {

@@ -319,6 +319,8 @@ value_from_display!(
     forge_model::TemplateId,
     forge_model::DraftId,
     forge_model::MergeId,
+    forge_model::CommentId,
+    forge_model::CommentSide,
     forge_model::PullRequestStatus,
     forge_model::DraftKind,
     forge_model::TaskStatus,

@@ -13,6 +13,7 @@ statements! {
     INSERT = "insert into events (seq, noun, id, project_id, attempt_id, op, at) values ($1, $2, $3, $4, $5, $6, $7)";
     AFTER = "select seq, noun, id, project_id, attempt_id, op, at from events where seq > $1 order by seq limit $2";
     // By number, or a clock that was set back would leave a hole that no reader notices.
+    FORGET_ONE = "delete from events where seq = $1";
     FORGET = "delete from events where seq <= (select max(seq) from events where at < $1) and seq <= $2";
 }
 
@@ -43,6 +44,11 @@ pub(crate) fn oldest(conn: &Conn) -> Result<Option<i64>, Error> {
 /// Returns the events after a number, oldest first.
 pub(crate) fn after(conn: &Conn, seq: i64, most: i64) -> Result<Vec<Event>, Error> {
     conn.query(AFTER, args![seq, most])?.iter().map(event).collect()
+}
+
+/// Forgets an event that a newer one of the same thing takes the place of.
+pub(crate) fn forget_one(conn: &Conn, seq: i64) -> Result<(), Error> {
+    conn.execute(FORGET_ONE, args![seq]).map(drop)
 }
 
 /// Forgets events older than a moment, but never the newest.

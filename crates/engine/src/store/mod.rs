@@ -9,6 +9,7 @@ pub(crate) mod asks;
 pub(crate) mod attempts;
 pub(crate) mod calls;
 pub(crate) mod cards;
+pub(crate) mod comments;
 pub(crate) mod conn;
 pub(crate) mod diffs;
 pub(crate) mod disk;
@@ -23,6 +24,7 @@ pub(crate) mod lodgings;
 pub(crate) mod merges;
 mod migrate;
 pub(crate) mod notices;
+pub(crate) mod order;
 pub(crate) mod ports;
 pub(crate) mod projects;
 pub(crate) mod queue;
@@ -172,6 +174,8 @@ mod tests {
                     asks::STATEMENTS,
                     attempts::STATEMENTS,
                     calls::STATEMENTS,
+                    cards::STATEMENTS,
+                    comments::STATEMENTS,
                     diffs::STATEMENTS,
                     disk::STATEMENTS,
                     drafts::STATEMENTS,
@@ -184,6 +188,7 @@ mod tests {
                     lodgings::STATEMENTS,
                     merges::STATEMENTS,
                     notices::STATEMENTS,
+                    order::STATEMENTS,
                     ports::STATEMENTS,
                     projects::STATEMENTS,
                     queue::STATEMENTS,

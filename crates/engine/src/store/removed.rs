@@ -32,6 +32,7 @@ statements! {
     RUN_ROWS = "select * from runs where attempt_id = $1";
     ASK_ROWS = "select * from asks where attempt_id = $1";
     INPUT_ROWS = "select i.* from inputs i join runs r on r.id = i.run_id where r.attempt_id = $1";
+    COMMENT_ROWS = "select * from comments where attempt_id = $1";
     DRAFT_ROWS = "select * from drafts where attempt_id = $1";
     MERGE_ROWS = "select * from merges where attempt_id = $1";
     QUEUE_ROWS = "select * from queue where attempt_id = $1";
@@ -53,6 +54,7 @@ const OF_ATTEMPT: &[(&str, &str)] = &[
     ("asks", ASK_ROWS),
     ("inputs", INPUT_ROWS),
     ("drafts", DRAFT_ROWS),
+    ("comments", COMMENT_ROWS),
     ("queue", QUEUE_ROWS),
     ("findings", FINDING_ROWS),
     // No table: the tasks that grew out of it, which are freed of it.

@@ -54,6 +54,11 @@ statements! {
         t.updated_at, (select r.id from runs r join attempts a on a.id = r.attempt_id where a.task_id = t.id
             and r.kind = 'dev_server' and r.state in ('pending', 'running')
             order by r.started_at desc, r.id limit 1) from tasks t where t.id = $1";
+    WITH_ATTEMPTS = "select t.id, t.project_id, t.title, t.description, t.status, t.parent_attempt_id, t.created_at,
+        t.updated_at, null from tasks t where t.id in (select a.task_id from attempts a)";
+    DEV_SERVERS = "select a.task_id, r.id from runs r join attempts a on a.id = r.attempt_id
+        where r.state in ('pending', 'running') and r.kind = 'dev_server' and a.task_id is not null
+        order by r.started_at desc, r.id";
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     // A new task stands above all others.
@@ -122,6 +127,21 @@ pub(crate) fn one(conn: &Conn, id: TaskId) -> Result<Option<TaskView>, Error> {
 /// Returns one task without what its attempts say about it.
 pub(crate) fn bare(conn: &Conn, id: TaskId) -> Result<Option<Task>, Error> {
     conn.query(BARE, args![id])?.first().map(task).transpose()
+}
+
+/// Returns all tasks that have attempts, by their ids, without what those say about them.
+pub(crate) fn with_attempts(conn: &Conn) -> Result<HashMap<TaskId, Task>, Error> {
+    let mut tasks = HashMap::new();
+    for row in conn.query(WITH_ATTEMPTS, &[])? {
+        let task = task(&row)?;
+        tasks.insert(task.id, task);
+    }
+    for row in conn.query(DEV_SERVERS, &[])? {
+        if let Some(task) = tasks.get_mut(&row.parse(0)?) {
+            task.dev_server.get_or_insert(row.parse(1)?);
+        }
+    }
+    Ok(tasks)
 }
 
 /// Adds a task.

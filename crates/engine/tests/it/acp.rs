@@ -182,3 +182,18 @@ fn an_agent_that_fails_is_told_with_its_reason() {
     let view = world.wait_for(started.attempt.attempt.id, AttemptState::Failed);
     assert!(view.attempt.reason.is_some_and(|reason| reason.contains("who are you?")));
 }
+
+#[test]
+fn the_card_of_an_attempt_says_how_far_its_agents_list_is() {
+    let world = World::new();
+    let plan = r#"hear
+tell '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"plan","entries":[
+{"content":"one","priority":"high","status":"completed"},{"content":"two","priority":"high","status":"in_progress"},
+{"content":"three","priority":"low","status":"pending"}]}}}'
+tell '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'"#;
+    make_agent(&world, &plan.replace(",\n", ",").replace("[\n", "["));
+    let started = world.run(world.engine().create_and_start(wanted(&world, "GENIE"), None)).unwrap();
+    let view = world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    let todos = view.card.todos.unwrap();
+    assert_eq!((todos.done, todos.total), (1, 3));
+}

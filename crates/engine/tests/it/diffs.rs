@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use forge_engine::{ChangeKind, Content, DiffFile, DiffOf, DiffStep, DiffView};
+use forge_engine::{
+    ChangeKind, Content, DiffFile, DiffOf, DiffStep, DiffTurn, DiffView, DiffWanted, FollowUp,
+};
 use forge_model::{AttemptId, AttemptState};
 use proptest::test_runner::{Config, TestRunner};
 
@@ -32,6 +34,8 @@ impl Scene {
         let world = World::new();
         let started = world.start(script);
         let view = world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+        // Its sum is computed once, which is not to be counted with what is asked for here.
+        eventually("the sum is known", || world.attempt(view.attempt.id).card.changes);
         Scene { world, attempt: view.attempt.id, worktree: view.attempt.worktree }
     }
 
@@ -48,7 +52,8 @@ impl Scene {
 
     /// Everything that differs, compared now.
     fn fresh(&self) -> BTreeMap<String, String> {
-        let (_, files) = self.world.run(self.world.engine().diff(self.attempt, false)).unwrap();
+        let (_, files) =
+            self.world.run(self.world.engine().diff(self.attempt, DiffWanted::default())).unwrap();
         files.iter().map(|file| (file.path.clone(), told(file))).collect()
     }
 
@@ -294,7 +299,15 @@ fn what_landed_is_told_once_and_is_the_end() {
     assert!(step.is_last);
     assert_eq!(viewer.document["made.txt"], "Added - => \"by the agent\\n\"");
     assert!(viewer.next(&scene).is_none());
-    let (set, _) = scene.world.run(scene.world.engine().diff(scene.attempt, true)).unwrap();
+    let (set, _) = scene
+        .world
+        .run(
+            scene
+                .world
+                .engine()
+                .diff(scene.attempt, DiffWanted { stats_only: true, ..DiffWanted::default() }),
+        )
+        .unwrap();
     assert_eq!(set.of, DiffOf::Landing);
 
     // With something new in the files it is live again.
@@ -327,7 +340,8 @@ fn when_the_worktree_is_gone_the_branch_is_told() {
     viewer.until(&scene, "what was committed", |files| {
         files.keys().collect::<Vec<_>>() == ["made.txt"] && files["made.txt"].starts_with("Added")
     });
-    let (set, files) = scene.world.run(scene.world.engine().diff(scene.attempt, false)).unwrap();
+    let (set, files) =
+        scene.world.run(scene.world.engine().diff(scene.attempt, DiffWanted::default())).unwrap();
     assert_eq!((set.of, files.len()), (DiffOf::Branch, 1));
 }
 
@@ -353,7 +367,7 @@ fn an_attempt_that_is_not_there_has_no_diff() {
     let scene = Scene::new();
     let id = AttemptId::random();
     assert!(scene.world.run(scene.world.engine().follow_diff(id, false)).is_err());
-    assert!(scene.world.run(scene.world.engine().diff(id, false)).is_err());
+    assert!(scene.world.run(scene.world.engine().diff(id, DiffWanted::default())).is_err());
 }
 
 #[test]
@@ -399,4 +413,81 @@ fn whatever_is_done_to_the_files_a_viewer_ends_with_what_a_fresh_look_sees() {
         Ok(())
     });
     outcome.unwrap();
+}
+
+#[test]
+fn files_that_are_asked_for_one_by_one_are_those_of_the_live_diff() {
+    let scene = Scene::new();
+    for number in 0..20 {
+        scene.write(&format!("src/f{number}.txt"), "one\ntwo\n");
+    }
+    let mut viewer = scene.follow(true);
+    viewer.until(&scene, "all files are told", |document| document.len() == 20);
+    let before = scene.computed();
+    let engine = scene.world.engine();
+    for number in 0..20 {
+        let wanted = DiffWanted { paths: vec![format!("src/f{number}.txt")], ..DiffWanted::default() };
+        let (set, files) = scene.world.run(engine.diff(scene.attempt, wanted)).unwrap();
+        assert_eq!((set.files.len(), files.len()), (20, 1));
+        assert!(files[0].with_content);
+    }
+    let stats = DiffWanted { stats_only: true, ..DiffWanted::default() };
+    assert_eq!(scene.world.run(engine.diff(scene.attempt, stats)).unwrap().1.len(), 20);
+    assert!(scene.computed() - before <= 1, "what is watched may be looked at once more, for nobody");
+    let unknown = DiffWanted { paths: vec!["nowhere".into()], ..DiffWanted::default() };
+    assert!(scene.world.run(engine.diff(scene.attempt, unknown)).unwrap().1.is_empty());
+}
+
+#[test]
+fn a_crowd_that_asks_at_once_is_answered_by_a_few_comparisons() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one\n");
+    let before = scene.computed();
+    let (engine, id) = (scene.world.engine().clone(), scene.attempt);
+    scene.world.run(async move {
+        let asked: Vec<_> = (0..50)
+            .map(|_| {
+                let engine = engine.clone();
+                tokio::spawn(async move { engine.diff(id, DiffWanted::default()).await.unwrap().1.len() })
+            })
+            .collect();
+        for answer in asked {
+            assert_eq!(answer.await.unwrap(), 1);
+        }
+    });
+    let computed = scene.computed() - before;
+    assert!(computed <= 10, "{computed} comparisons for 50 who asked at once");
+}
+
+#[test]
+fn what_a_turn_did_is_what_differs_between_two_snapshots() {
+    let scene = Scene::after("edit a.txt one");
+    let follow = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let (world, id) = (&scene.world, scene.attempt);
+    world.run(world.engine().follow_up(id, follow("edit b.txt two\nrun rm a.txt"), None)).unwrap();
+    let snapshots = eventually("both turns are snapshotted", || {
+        let snapshots = world.run(world.engine().snapshots(id)).unwrap();
+        (snapshots.len() == 2).then_some(snapshots)
+    });
+    let (first, second) = (snapshots[1].id.clone(), snapshots[0].id.clone());
+    let between = |from: Option<&str>, to: Option<&str>| {
+        let turn = Some(DiffTurn { from: from.map(Into::into), to: to.map(Into::into) });
+        let (set, files) =
+            world.run(world.engine().diff(id, DiffWanted { turn, ..DiffWanted::default() })).unwrap();
+        assert_eq!(set.of, DiffOf::Snapshots);
+        files.iter().map(|file| (file.path.clone(), file.change.kind)).collect::<Vec<_>>()
+    };
+    let (added, deleted) = (ChangeKind::Added, ChangeKind::Deleted);
+    assert_eq!(between(None, Some(&first)), [("a.txt".to_string(), added)]);
+    let turn = [("a.txt".to_string(), deleted), ("b.txt".to_string(), added)];
+    assert_eq!(between(Some(&first), Some(&second)), turn);
+    world.wait_for(id, AttemptState::Finished);
+    assert_eq!(between(Some(&second), None), []);
+    scene.write("c.txt", "three\n");
+    assert_eq!(between(Some(&second), None), [("c.txt".to_string(), added)]);
+    assert_eq!(between(None, None).len(), 2, "against the commit that it began with");
+    let turn = Some(DiffTurn { from: Some("nothing".into()), to: None });
+    let refused =
+        world.run(world.engine().diff(id, DiffWanted { turn, ..DiffWanted::default() })).unwrap_err();
+    assert!(refused.to_string().contains("has no snapshot nothing"), "{refused}");
 }

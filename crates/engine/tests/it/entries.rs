@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use forge_engine::{Delivered, EntriesFrom, EntryBatch, EntryPlace, EntryTail, ErrorKind, FollowUp, LogEnd};
+use forge_engine::{
+    Delivered, EntriesFrom, EntryBatch, EntryPlace, EntryTail, ErrorKind, FollowUp, LogEnd, WindowAt,
+};
 use forge_model::entry::{EntryType, ToolStatus};
 use forge_model::{Answer, AttemptState, Entry, Run, RunId};
 
@@ -274,8 +276,14 @@ fn a_window_goes_back_through_all_turns_of_an_attempt() {
         let runs = world.run(world.engine().runs(attempt, false)).unwrap();
         (runs.len() == 2 && runs.iter().all(|run| run.state.is_over())).then_some(())
     });
-    let window = |before, limit| {
-        let window = world.run(world.engine().attempt_entries(attempt, before, limit)).unwrap();
+    let window = |before: Option<EntryPlace>, limit| {
+        let window = world
+            .run(world.engine().attempt_entries(
+                attempt,
+                before.map_or(WindowAt::Last, WindowAt::Before),
+                limit,
+            ))
+            .unwrap();
         let texts: Vec<_> = window.entries.iter().map(|it| it.entry.content.clone()).collect();
         (texts, window.entries.first().map(|it| it.place), window.has_more)
     };
@@ -294,10 +302,83 @@ fn a_window_goes_back_through_all_turns_of_an_attempt() {
     }
     assert_eq!(back, all);
     let nowhere = EntryPlace { run: RunId::random(), index: 1 };
-    let error = world.run(world.engine().attempt_entries(attempt, Some(nowhere), 2)).unwrap_err();
+    let error = world.run(world.engine().attempt_entries(attempt, WindowAt::Before(nowhere), 2)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let place = before.unwrap();
     assert_eq!(place.to_string().parse(), Ok(place));
+}
+
+#[test]
+fn a_window_can_stand_anywhere_and_texts_are_found_newest_first() {
+    let world = World::new();
+    let started = world.start("lines 40 0\nsay The needle");
+    let attempt = started.attempt.attempt.id;
+    world.wait_for(attempt, AttemptState::Finished);
+    let follow_up =
+        FollowUp { prompt: "lines 40 0\nrun echo NEEDLE two".into(), variant: None, images: Vec::new() };
+    world.run(world.engine().follow_up(attempt, follow_up, None)).unwrap();
+    eventually("the second turn is over", || {
+        let runs = world.run(world.engine().runs(attempt, false)).unwrap();
+        (runs.len() == 2 && runs.iter().all(|run| run.state.is_over())).then_some(())
+    });
+    let window = |at, limit| world.run(world.engine().attempt_entries(attempt, at, limit)).unwrap();
+    let all = window(WindowAt::Last, 1000);
+    assert!(!all.has_more && !all.has_newer);
+    let counts: Vec<_> = all.runs.iter().map(|run| run.entries.unwrap()).collect();
+    assert_eq!(counts.iter().sum::<u64>(), all.entries.len() as u64);
+    assert_eq!(counts.len(), 2);
+    // Forwards from the first entry, page by page, is the same as everything.
+    let mut pages = vec![all.entries[0].clone()];
+    loop {
+        let page = window(WindowAt::After(pages.last().unwrap().place), 7);
+        assert!(page.has_more);
+        pages.extend(page.entries);
+        if !page.has_newer {
+            break;
+        }
+    }
+    assert_eq!(pages, all.entries);
+    // Around any entry is a stretch of everything that holds it.
+    for (at, entry) in all.entries.iter().enumerate() {
+        let around = window(WindowAt::Around(entry.place), 10);
+        let first = at.saturating_sub(5);
+        let last = all.entries.len().min(first + 10);
+        assert_eq!(around.entries, all.entries[first..last], "around {at}");
+        assert_eq!((around.has_more, around.has_newer), (first > 0, last < all.entries.len()));
+    }
+    let before = window(WindowAt::Before(all.entries[3].place), 10);
+    assert!(!before.has_more && before.has_newer);
+
+    let find = |text: &str, before, limit| {
+        world.run(world.engine().find_entries(attempt, text, before, limit)).unwrap()
+    };
+    let found = find("needle", None, 100);
+    assert_eq!(found.before, None);
+    let newest_first: Vec<_> = found.hits.iter().map(|hit| (hit.place.run, hit.place.index)).collect();
+    let mut sorted = newest_first.clone();
+    let order = |run: RunId| all.runs.iter().position(|it| it.run == run);
+    sorted.sort_by_key(|(run, index)| std::cmp::Reverse((order(*run), *index)));
+    assert_eq!(newest_first, sorted);
+    // Each turn's own words, the prompts among them.
+    assert!(found.hits.len() >= 4, "{found:?}");
+    for hit in &found.hits {
+        let word: String = hit.snippet.chars().skip(hit.at).take(hit.length).collect();
+        assert!(word.eq_ignore_ascii_case("needle"), "{hit:?}");
+    }
+    // One by one it is the same.
+    let (mut one_by_one, mut before) = (Vec::new(), None);
+    loop {
+        let found = find("needle", before, 1);
+        one_by_one.extend(found.hits);
+        before = found.before;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(one_by_one, found.hits);
+    assert!(find("no such thing anywhere", None, 10).hits.is_empty());
+    let blank = world.run(world.engine().find_entries(attempt, "  ", None, 10)).unwrap_err();
+    assert_eq!(blank.kind(), ErrorKind::Invalid);
 }
 
 #[test]
@@ -318,7 +399,8 @@ fn what_there_is_so_far_is_read_without_waiting() {
         asked(&given).is_some().then_some(given)
     });
     assert_eq!(given.texts()[1..], ["a task", "one", "go on?"]);
-    let window = world.run(world.engine().attempt_entries(started.attempt.attempt.id, None, 1)).unwrap();
+    let window =
+        world.run(world.engine().attempt_entries(started.attempt.attempt.id, WindowAt::Last, 1)).unwrap();
     assert!(matches!(status(&window.entries[0].entry), ToolStatus::PendingApproval { .. }));
     assert!(window.has_more);
 }

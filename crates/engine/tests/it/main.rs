@@ -8,6 +8,7 @@ mod any_command;
 mod asking;
 mod bad_world;
 mod browsing;
+mod cards;
 mod cleaning;
 mod config;
 mod copied_files;

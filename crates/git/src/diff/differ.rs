@@ -21,6 +21,8 @@ pub enum DiffBase {
     Branch { name: String, or: String },
     /// Where the work left a commit.
     Commit(String),
+    /// This very commit, wherever the work left it.
+    Exactly(String),
 }
 
 /// Compares the files of one checkout, again and again.
@@ -62,6 +64,15 @@ impl Repo {
         Ok(Diff { base, files })
     }
 
+    /// Compares what two commits hold.
+    pub fn diff_between(&self, old: &str, new: &str) -> Result<Diff> {
+        self.check_oid(old)?;
+        self.check_oid(new)?;
+        let changes = compare(&self.checkout, Some(old), Some(new))?;
+        let files = Reader::of(&self.checkout).read(together(&changes, Vec::new()), None)?;
+        Ok(Diff { base: Some(old.to_string()), files })
+    }
+
     /// Compares a commit with its first parent.
     pub fn commit_diff(&self, oid: &str) -> Result<Diff> {
         self.check_oid(oid)?;
@@ -78,6 +89,10 @@ impl Repo {
         let (wanted, otherwise) = match base {
             DiffBase::Branch { name, or } => (self.resolve_branch(name).ok(), or),
             DiffBase::Commit(oid) => (Some(oid.clone()), oid),
+            DiffBase::Exactly(oid) => {
+                self.check_oid(oid)?;
+                return Ok(Some(oid.clone()));
+            }
         };
         let Some(wanted) = wanted.filter(|oid| is_oid(oid)) else { return Ok(Some(otherwise.clone())) };
         let found = self.checkout.refs("merge-base").args([&wanted, head]).ask();

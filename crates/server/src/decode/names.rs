@@ -218,7 +218,28 @@ pub(crate) const OMNI_CONFIG: Name = name(
 
 pub(crate) const TOKEN: Name = line("token");
 
+/// Where a task is to stand in the order by hand: right above another, or below all when that is null.
+pub(crate) const TASK_POSITION: Name = name("position", SHORT, Kind::Object(&[may(BEFORE_TASK)]));
+pub(crate) const BEFORE_TASK: Name = id("before");
+
+pub(crate) const DISMISS_UNTIL: Name = name("until", SHORT, Kind::Text);
+pub(crate) const UNDO: Name = flag("undo");
+
+pub(crate) const COMMENT_PATH: Name = name("path", PATH, Kind::Line);
+pub(crate) const COMMENT_SIDE: Name = name("side", SHORT, Kind::OneOf(&["old", "new"]));
+pub(crate) const END_LINE: Name = name("end_line", SHORT, Kind::Number);
+pub(crate) const QUOTE: Name = text("quote");
+pub(crate) const COMMENT_TEXT: Name = text("text");
+pub(crate) const COMMENT_IDS: Name = name("ids", SHORT, Kind::Ids);
+
 // Parameters of queries only.
+/// A file of a diff; may be given many times.
+pub(crate) const DIFF_PATH: Name = name("path", PATH, Kind::Text);
+pub(crate) const FROM_SNAPSHOT: Name = name("from", SHORT, Kind::Text);
+pub(crate) const TO_SNAPSHOT: Name = name("to", SHORT, Kind::Text);
+pub(crate) const FIND: Name = name("find", SHORT, Kind::Line);
+pub(crate) const AROUND: Name = name("around", SHORT, Kind::Text);
+pub(crate) const AFTER_PLACE: Name = name("after", SHORT, Kind::Text);
 pub(crate) const DRAFT_TYPE: Name = name("type", SHORT, Kind::OneOf(&["follow_up", "retry"]));
 pub(crate) const BASE: Name = name("base", SHORT, Kind::Text);
 pub(crate) const CONTAINER_REF: Name = name("ref", PATH, Kind::Line);

@@ -10,9 +10,9 @@ use axum::http::request::Parts;
 use super::names::Name;
 use crate::error::Problem;
 
-/// The parameters of a query. An empty one counts as absent; of a repeated one the last counts.
+/// The parameters of a query. An empty one counts as absent; of a repeated one the last counts, unless it may be.
 #[derive(Debug)]
-pub(crate) struct Query(HashMap<String, String>);
+pub(crate) struct Query(HashMap<String, Vec<String>>);
 
 impl Query {
     /// Returns a parameter that must be there.
@@ -31,7 +31,7 @@ impl Query {
         T: FromStr,
         T::Err: Display,
     {
-        let Some(text) = self.0.get(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let Some(text) = self.last(name).filter(|text| !text.is_empty()) else { return Ok(None) };
         let value = text.parse().map_err(|error| {
             Problem::bad_request(format!("the query parameter `{name}` cannot be {text:?}: {error}"))
         })?;
@@ -49,9 +49,29 @@ impl Query {
         Ok(text)
     }
 
+    /// Returns the texts of a parameter that may be repeated, none of them longer than its name allows.
+    pub(crate) fn texts(&self, name: Name, most: usize) -> Result<Vec<String>, Problem> {
+        let texts: Vec<String> =
+            self.0.get(name.name).into_iter().flatten().filter(|text| !text.is_empty()).cloned().collect();
+        let (named, limit) = (name.name, name.limit);
+        if texts.len() > most {
+            let message = format!("the query parameter `{named}` must not be there more than {most} times");
+            return Err(Problem::bad_request(message));
+        }
+        if texts.iter().any(|text| text.chars().count() > limit) {
+            let message = format!("the query parameter `{named}` must not be longer than {limit} characters");
+            return Err(Problem::bad_request(message));
+        }
+        Ok(texts)
+    }
+
+    fn last(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.last().map(String::as_str)
+    }
+
     /// Returns a yes or no, which is no when absent.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.0.get(name).map(String::as_str) {
+        match self.last(name) {
             None | Some("" | "false" | "0") => Ok(false),
             Some("true" | "1") => Ok(true),
             Some(text) => {
@@ -69,7 +89,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
         let query = axum::extract::Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
             .map_err(|error| Problem::bad_request(format!("the query cannot be read: {error}")))?;
-        Ok(Query(query.0.into_iter().collect()))
+        let mut parameters: HashMap<String, Vec<String>> = HashMap::new();
+        for (name, text) in query.0 {
+            parameters.entry(name).or_default().push(text);
+        }
+        Ok(Query(parameters))
     }
 }
 
@@ -104,6 +128,14 @@ mod tests {
         let text = "é".repeat(most);
         assert_eq!(query(&format!("q={text}")).await.text(names::Q).unwrap(), Some(text.clone()));
         assert!(told(query(&format!("q={text}x")).await.text(names::Q)).contains("`q` must not be longer"));
+    }
+
+    #[tokio::test]
+    async fn of_a_repeated_parameter_the_last_counts_unless_all_are_wanted() {
+        let query = query("path=a&path=&path=b%2Fc").await;
+        assert_eq!(query.optional::<String>("path").unwrap().as_deref(), Some("b/c"));
+        assert_eq!(query.texts(names::DIFF_PATH, 2).unwrap(), ["a", "b/c"]);
+        assert!(told(query.texts(names::DIFF_PATH, 1)).contains("more than 1 times"));
     }
 
     #[tokio::test]

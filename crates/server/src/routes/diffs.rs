@@ -12,7 +12,7 @@ use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::streams::{self, DiffMessage, upgraded};
-use crate::wire::TaskAttemptDiff;
+use crate::wire::{self, TaskAttemptDiff};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -21,9 +21,14 @@ pub(super) fn api() -> Api {
             once,
             op(
                 "getTaskAttemptDiff",
-                "Returns what an attempt has changed since it left its target branch, as it is now.",
+                "Returns what an attempt has changed since it left its target branch, as it is now: with contents, with \
+                 counts only, or only the files that `path` names, which may be there many times. `from` and `to` compare \
+                 snapshots of it instead; `start` is where it began, `now` its files as they are.",
             )
             .query(may(names::STATS_ONLY))
+            .query(may(names::DIFF_PATH))
+            .query(may(names::FROM_SNAPSHOT))
+            .query(may(names::TO_SNAPSHOT))
             .gives::<TaskAttemptDiff>(),
         )
         .get(
@@ -37,8 +42,7 @@ pub(super) fn api() -> Api {
 
 /// Returns what an attempt has changed, compared now.
 async fn once(State(app): State<App>, Id(id): Id<AttemptId>, query: Query) -> Reply<TaskAttemptDiff> {
-    let stats_only = query.flag("stats_only")?;
-    Ok(Envelope(app.engine.diff(id, stats_only).await?.into()))
+    Ok(Envelope(app.engine.diff(id, wire::diff_wanted(&query)?).await?.into()))
 }
 
 /// Follows what an attempt has changed.

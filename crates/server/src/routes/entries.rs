@@ -13,7 +13,7 @@ use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::streams::{self, EntriesMessage, upgraded};
-use crate::wire::TaskAttemptEntries;
+use crate::wire::{self, TaskAttemptEntries};
 
 /// How many entries a window has unless somebody says, and how many at most.
 const SOME: usize = 200;
@@ -39,10 +39,13 @@ pub(super) fn api() -> Api {
             window,
             op(
                 "listTaskAttemptEntries",
-                "Returns the last entries of an attempt, or the last before a place: across all of its agent's runs, \
-                 newest last.",
+                "Returns the last entries of an attempt, or those before, after or around a place: across all of its \
+                 agent's runs, newest last. `find` gives where a text is found instead, newest first.",
             )
             .query(may(names::BEFORE))
+            .query(may(names::AFTER_PLACE))
+            .query(may(names::AROUND))
+            .query(may(names::FIND))
             .query(may(names::LIMIT))
             .gives::<TaskAttemptEntries>(),
         )
@@ -72,10 +75,13 @@ async fn follow(
 
 /// Returns a window on the conversation of an attempt.
 async fn window(State(app): State<App>, Id(id): Id<AttemptId>, query: Query) -> Reply<TaskAttemptEntries> {
-    let before = query.optional("before")?;
     let limit = query.optional("limit")?.unwrap_or(SOME);
     if limit == 0 || limit > MOST {
         return Err(Problem::bad_request(format!("the query parameter `limit` must be from 1 to {MOST}")));
     }
-    Ok(Envelope(app.engine.attempt_entries(id, before, limit).await?.into()))
+    if let Some(text) = query.text(names::FIND)? {
+        let before = query.optional("before")?;
+        return Ok(Envelope(app.engine.find_entries(id, &text, before, limit).await?.into()));
+    }
+    Ok(Envelope(app.engine.attempt_entries(id, wire::window_at(&query)?, limit).await?.into()))
 }

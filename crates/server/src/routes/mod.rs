@@ -4,6 +4,7 @@ mod about;
 mod approvals;
 mod attempts;
 mod board;
+mod comments;
 mod config;
 mod containers;
 mod diffs;
@@ -53,6 +54,7 @@ pub(crate) fn all() -> Api {
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())
+        .merge(comments::api())
         .merge(pull_requests::api())
         .merge(landing::api())
         .merge(diffs::api())

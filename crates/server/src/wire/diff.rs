@@ -1,10 +1,17 @@
 //! What an attempt has changed, on the wire.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use forge_engine::{ChangeKind, Content, DiffFile, DiffOf, DiffSet, FileVersion};
+use forge_engine::{ChangeKind, Content, DiffFile, DiffOf, DiffSet, DiffTurn, DiffWanted, FileVersion};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::decode::{Query, names};
+use crate::error::Problem;
+
+/// How many files may be asked for at once.
+const MOST_PATHS: usize = 500;
 
 /// One file that differs.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,6 +83,25 @@ enum ComparedWhat {
     Branch,
     /// The commit that landed.
     Landing,
+    /// One snapshot and another, or the files as they are now.
+    Snapshots,
+}
+
+/// Reads what of a diff is wanted.
+pub(crate) fn diff_wanted(query: &Query) -> Result<DiffWanted, Problem> {
+    let (from, to) = (query.text(names::FROM_SNAPSHOT)?, query.text(names::TO_SNAPSHOT)?);
+    let turn = match (from, to) {
+        (None, None) => None,
+        (Some(from), to) => Some(DiffTurn {
+            from: Some(from).filter(|from| from != "start"),
+            to: to.filter(|to| to != "now"),
+        }),
+        (None, Some(_)) => {
+            return Err(Problem::bad_request("the query parameter `to` needs `from` beside it"));
+        }
+    };
+    let paths = query.texts(names::DIFF_PATH, MOST_PATHS)?;
+    Ok(DiffWanted { stats_only: query.flag("stats_only")?, paths, turn })
 }
 
 impl From<&DiffFile> for Diff {
@@ -127,13 +153,14 @@ impl From<&DiffFile> for DiffEntry {
     }
 }
 
-impl From<(DiffSet, Vec<DiffFile>)> for TaskAttemptDiff {
-    fn from((set, files): (DiffSet, Vec<DiffFile>)) -> Self {
+impl From<(Arc<DiffSet>, Vec<DiffFile>)> for TaskAttemptDiff {
+    fn from((set, files): (Arc<DiffSet>, Vec<DiffFile>)) -> Self {
         let of = match set.of {
             DiffOf::Files => ComparedWhat::Files,
             DiffOf::Branch => ComparedWhat::Branch,
             DiffOf::Landing => ComparedWhat::Landing,
+            DiffOf::Snapshots => ComparedWhat::Snapshots,
         };
-        Self { of, base_commit: set.base, diffs: files.iter().map(Diff::from).collect() }
+        Self { of, base_commit: set.base.clone(), diffs: files.iter().map(Diff::from).collect() }
     }
 }

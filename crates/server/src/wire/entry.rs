@@ -1,9 +1,12 @@
 //! Entries as clients know them.
 
-use forge_engine::{EntryWindow, PlacedEntry};
-use forge_model::Entry;
+use forge_engine::{EntryWindow, FoundEntries, PlacedEntry, WindowAt};
+use forge_model::{Entry, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::decode::Query;
+use crate::error::Problem;
 
 /// An entry in a list of a run's entries.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,6 +29,34 @@ pub(crate) struct TaskAttemptEntries {
     /// There are earlier ones: `?before=` this. Null when these are the first.
     before: Option<String>,
     has_more: bool,
+    /// There are later ones: `?after=` this. Null when these are the last.
+    after: Option<String>,
+    has_newer: bool,
+    /// How many there are in all; null while those of some run are being made.
+    total: Option<u64>,
+    /// The agent's runs, oldest first.
+    runs: Vec<RunEntryCount>,
+    /// Where a text was found, newest first; null when none was looked for.
+    hits: Option<Vec<EntryHit>>,
+}
+
+/// How many entries a run has; null while they are being made.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RunEntryCount {
+    id: RunId,
+    entries: Option<u64>,
+}
+
+/// An entry in which a text was found.
+#[derive(Debug, Serialize, JsonSchema)]
+struct EntryHit {
+    execution_process_id: RunId,
+    index: u64,
+    /// The text and what stands around it, on one line.
+    snippet: String,
+    /// Where in the snippet it begins and how long it is, in characters.
+    at: usize,
+    length: usize,
 }
 
 /// An entry of an attempt, and where it stands.
@@ -47,8 +78,51 @@ impl From<EntryWindow> for TaskAttemptEntries {
     fn from(window: EntryWindow) -> Self {
         let first = window.entries.first().map(|first| first.place.to_string());
         let before = first.filter(|_| window.has_more);
-        let entries = window.entries.into_iter().map(TaskAttemptEntry::from).collect();
-        Self { entries, before, has_more: window.has_more }
+        let last = window.entries.last().map(|last| last.place.to_string());
+        let counts = window.runs.iter().map(|run| run.entries);
+        Self {
+            before,
+            has_more: window.has_more,
+            after: last.filter(|_| window.has_newer),
+            has_newer: window.has_newer,
+            total: counts.sum(),
+            runs: window.runs.iter().map(|it| RunEntryCount { id: it.run, entries: it.entries }).collect(),
+            entries: window.entries.into_iter().map(TaskAttemptEntry::from).collect(),
+            hits: None,
+        }
+    }
+}
+
+impl From<FoundEntries> for TaskAttemptEntries {
+    fn from(found: FoundEntries) -> Self {
+        let hits = found.hits.into_iter().map(|hit| EntryHit {
+            execution_process_id: hit.place.run,
+            index: hit.place.index,
+            snippet: hit.snippet,
+            at: hit.at,
+            length: hit.length,
+        });
+        Self {
+            entries: Vec::new(),
+            has_more: found.before.is_some(),
+            before: found.before.map(|place| place.to_string()),
+            after: None,
+            has_newer: false,
+            total: None,
+            runs: Vec::new(),
+            hits: Some(hits.collect()),
+        }
+    }
+}
+
+/// Reads where a window is.
+pub(crate) fn window_at(query: &Query) -> Result<WindowAt, Problem> {
+    match (query.optional("before")?, query.optional("after")?, query.optional("around")?) {
+        (None, None, None) => Ok(WindowAt::Last),
+        (Some(place), None, None) => Ok(WindowAt::Before(place)),
+        (None, Some(place), None) => Ok(WindowAt::After(place)),
+        (None, None, Some(place)) => Ok(WindowAt::Around(place)),
+        _ => Err(Problem::bad_request("the query has one of `before`, `after` and `around`, not several")),
     }
 }
 

@@ -7,6 +7,7 @@ mod attempt;
 mod board;
 mod branch;
 mod card;
+mod comment;
 mod config;
 mod diff;
 mod directory;
@@ -44,8 +45,11 @@ pub(crate) use attempt::{
 };
 pub(crate) use board::Board;
 pub(crate) use branch::GitBranch;
+pub(crate) use comment::{
+    COMMENTS_SENT, CREATE_COMMENT, DISMISS, ReviewComment, UPDATE_COMMENT, comment_ids,
+};
 pub(crate) use config::{Config, ProfilesContent, UserSystemInfo, config_not_saved, profiles_not_saved};
-pub(crate) use diff::{DiffEntry, DiffValue, TaskAttemptDiff};
+pub(crate) use diff::{DiffEntry, DiffValue, TaskAttemptDiff, diff_wanted};
 pub(crate) use directory::{DirectoryEntry, DirectoryListResponse};
 pub(crate) use disk::Disk;
 pub(crate) use draft::{
@@ -53,7 +57,7 @@ pub(crate) use draft::{
     queue,
 };
 pub(crate) use editor::{OPEN_EDITOR, OpenEditorResponse};
-pub(crate) use entry::{IndexedEntry, NormalizedLogEntry, TaskAttemptEntries};
+pub(crate) use entry::{IndexedEntry, NormalizedLogEntry, TaskAttemptEntries, window_at};
 pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
 pub(crate) use finding::Finding;
 pub(crate) use forge::{

@@ -1,6 +1,6 @@
 //! A task on the wire, alone and with what its attempts say about it.
 
-use forge_engine::{NewTask, TaskChange, TaskView};
+use forge_engine::{NewTask, TaskChange, TaskPlace, TaskView};
 use forge_model::{AttemptId, ProjectId, RunId, TaskId, TaskStatus, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,6 +105,7 @@ pub(crate) const UPDATE_TASK: Body = Body::new(
         may(names::TASK_STATUS),
         may(names::PARENT_TASK_ATTEMPT),
         may(names::IMAGE_IDS),
+        may(names::TASK_POSITION),
     ],
 );
 
@@ -141,6 +142,19 @@ impl TryFrom<Fields> for TaskChange {
             status,
             parent: fields.optional_id(names::PARENT_TASK_ATTEMPT)?,
             images: fields.ids(names::IMAGE_IDS)?,
+            place: place(&fields)?,
         })
     }
+}
+
+/// Reads where a task is to stand; none leaves it where it is.
+fn place(fields: &Fields) -> Result<Option<TaskPlace>, Problem> {
+    if fields.value(names::TASK_POSITION).is_null() {
+        return Ok(None);
+    }
+    let place = fields.object(names::TASK_POSITION)?;
+    if !place.has(names::BEFORE_TASK) {
+        return Err(place.refuse(names::BEFORE_TASK, "must be the id of a task, or null for the end"));
+    }
+    Ok(Some(place.optional_id(names::BEFORE_TASK)?.map_or(TaskPlace::Last, TaskPlace::Above)))
 }

@@ -7,7 +7,8 @@ use forge_engine::{
 };
 use forge_model::{
     Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, Manner, ProfileId,
-    ProjectId, PullRequest, PullRequestStatus, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time, Usage,
+    ProjectId, PullRequest, PullRequestStatus, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time,
+    Usage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -117,7 +117,10 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
     let untidy = id(&world.start(&project, "Untidy", &stray)["attempt"]);
     world.wait_for(&untidy, "finished");
     let findings = world.get(&format!("/api/task-attempts/{untidy}/findings")).data();
+    let comment = json!({"path": "made.txt", "line": 1, "text": "Why?"});
+    let comment = world.post(&format!("/api/task-attempts/{attempt}/comments"), &comment).data();
     let made = [
+        ("comment_id", id(&comment)),
         ("untidy_attempt_id", untidy),
         ("finding_id", id(&findings[0])),
         ("second_finding_id", id(&findings[1])),

@@ -7,6 +7,7 @@ mod asks;
 mod attempts;
 mod bad_input;
 mod board;
+mod cards;
 mod config;
 mod contract;
 mod defects;
