@@ -5,8 +5,8 @@
 GIT_MINIMUM=2.41
 # What the remedy builds.
 GIT_RECOMMENDED=2.47.3
-# The oldest Node that the TypeScript client works with.
-NODE_MINIMUM=20
+# The oldest Node that the board is built with; the TypeScript client works with any 20.
+NODE_MINIMUM=20.19
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -80,12 +80,12 @@ need_rust() {
 need_node() {
     local found
     if ! has node || ! has npm; then
-        say "Node is not installed; the TypeScript client is built with Node $NODE_MINIMUM or newer: https://nodejs.org"
+        say "Node is not installed; the board is built with Node $NODE_MINIMUM or newer: https://nodejs.org"
         return 1
     fi
     found=$(node --version)
     if ! at_least "$NODE_MINIMUM" "${found#v}"; then
-        say "Node $found is too old; the TypeScript client needs Node $NODE_MINIMUM or newer: https://nodejs.org"
+        say "Node $found is too old; the board is built with Node $NODE_MINIMUM or newer: https://nodejs.org"
         return 1
     fi
 }

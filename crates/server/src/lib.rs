@@ -1,4 +1,4 @@
-//! HTTP, WebSocket and SSE over the engine, and the page at `/`.
+//! HTTP, WebSocket and SSE over the engine, and the board at `/`.
 //!
 //! Nothing is decided here: a route decodes, calls one verb of the engine, and encodes. The names older
 //! clients use live in `wire` and in the decoder's table, nowhere else. This room reads no files and no
@@ -17,6 +17,7 @@ mod page;
 mod router;
 mod routes;
 mod serve;
+mod shell;
 mod state;
 mod streams;
 mod wire;

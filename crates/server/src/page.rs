@@ -1,4 +1,5 @@
-//! The pages for people: the small live page at `/`, and the API to read and to try at `/docs`.
+//! The pages that are not the board: the API to read and to try at `/docs`, and the one that stands where a build has
+//! no board.
 //!
 //! They hold nothing of the person's when they are sent; their scripts ask the API for everything, under the
 //! same rules as any caller. Nothing is loaded from elsewhere.
@@ -7,14 +8,14 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use uuid::Uuid;
 
-/// Sends the page at `/`.
-pub(crate) async fn show() -> Response {
-    page(include_str!("page.html"))
-}
-
 /// Sends the page at `/docs`.
 pub(crate) async fn docs() -> Response {
     page(include_str!("docs.html"))
+}
+
+/// The page that says how a build gets its board.
+pub(crate) fn no_board() -> Response {
+    page(include_str!("no_board.html"))
 }
 
 /// Sends a page, whose own script and style are the only ones that may run.

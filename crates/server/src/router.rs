@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use forge_engine::Engine;
@@ -14,7 +14,7 @@ use crate::access::keep_to_scope;
 use crate::error::Problem;
 use crate::metrics::Metrics;
 use crate::state::App;
-use crate::{Access, Closing, routes};
+use crate::{Access, Closing, routes, shell};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
@@ -30,13 +30,14 @@ pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     access.guard(inside).layer(middleware::from_fn_with_state(metrics, finish))
 }
 
-async fn nothing_here(uri: Uri) -> Response {
+/// Answers where no route does: of the API there is nothing, of the board perhaps a page or a file.
+async fn nothing_here(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     if path == "/api" || path.starts_with("/api/") {
         return Problem::new(StatusCode::NOT_FOUND, format!("there is no {path} in this API"))
             .into_response();
     }
-    (StatusCode::NOT_FOUND, "There is nothing here. The page is at /, the API under /api.\n").into_response()
+    shell::answer(&method, path, &headers)
 }
 
 async fn wrong_method(request: Request) -> Problem {

@@ -25,6 +25,7 @@ use axum::response::{IntoResponse, Response};
 use forge_model::AttemptId;
 
 use crate::error::Problem;
+use crate::shell;
 
 pub(crate) use answerer::Answerer;
 use failures::{Failure, Failures};
@@ -162,7 +163,7 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
     }
     if is_open(&request) {
         // A cookie that outlived its token would shut the owner out of their own page, so the page drops it.
-        let stale = request.uri().path() == "/"
+        let stale = shell::is_page(request.uri().path())
             && token::given(request.headers(), rules.port)
                 .is_some_and(|given| given.and_then(|token| token::caller(&rules.token, token)).is_none());
         let mut response = next.run(request).await;
@@ -184,14 +185,14 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
     }
 }
 
-/// Says whether a request needs no token: the page holds nothing of the person's, and it is what exchanges
-/// the token in its address for a cookie; `/health` tells that a server is there, which a connection told already.
+/// Says whether a request needs no token: the board's page and files hold nothing of the person's, and the page is
+/// what exchanges the token in its address for a cookie; `/health` tells that a server is there, which a connection told already.
 fn is_open(request: &Request) -> bool {
     let read = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
-        "/" | "/docs" | "/health" | "/site.webmanifest" => read,
+        "/docs" | "/health" | "/site.webmanifest" => read,
         "/api/session" => *request.method() == Method::POST,
-        _ => false,
+        path => read && shell::is_of_board(path),
     }
 }
 

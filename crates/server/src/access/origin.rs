@@ -9,6 +9,7 @@ use axum::http::{Method, StatusCode, header};
 
 use super::host::is_configured;
 use crate::error::Problem;
+use crate::shell;
 
 /// Refuses a request that a page of another site made.
 pub(super) fn check(request: &Request, host: &str, port: u16, names: &[String]) -> Result<(), Problem> {
@@ -36,12 +37,12 @@ fn is_proxied(from: &str, port: u16, names: &[String]) -> bool {
     !is_bare_address && is_configured(from, port, names)
 }
 
-/// Says whether a person followed a link to the page. The answer holds nothing of theirs, cannot be framed,
+/// Says whether a person followed a link to a page of the board. The answer holds nothing of theirs, cannot be framed,
 /// and the other site cannot read it, so this one thing is allowed.
 fn follows_a_link(request: &Request) -> bool {
     let is = |name: &str, value: &str| request.headers().get(name).is_some_and(|given| given == value);
     *request.method() == Method::GET
-        && request.uri().path() == "/"
+        && shell::is_page(request.uri().path())
         && is("sec-fetch-mode", "navigate")
         && is("sec-fetch-dest", "document")
 }

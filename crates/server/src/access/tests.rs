@@ -145,6 +145,8 @@ async fn a_link_on_another_site_leads_to_the_page_and_to_nothing_else() {
     let frame = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n";
     let script = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script\r\n";
     assert_eq!(get(&server, "/", link).await.0, 200);
+    assert_ne!(get(&server, "/a/1", link).await.0, 403);
+    assert_eq!(get(&server, "/assets/index.js", link).await.0, 403);
     assert_eq!(get(&server, "/api/projects", link).await.0, 403);
     assert_eq!(get(&server, "/health", link).await.0, 403);
     assert_eq!(get(&server, "/", frame).await.0, 403);

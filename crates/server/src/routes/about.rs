@@ -1,18 +1,18 @@
-//! What the server tells about itself: the page, the routes, the OpenAPI document and the page that shows it.
+//! What the server tells about itself: the board's page, the routes, the OpenAPI document and the page that shows it.
 
 use axum::Json;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::api::{Api, op, openapi};
-use crate::{page, routes};
+use crate::{page, routes, shell};
 
 pub(super) fn api() -> Api {
     Api::new()
-        .get("/", page::show, op("page", "The page for people.").gives_bytes("text/html"))
+        .get("/", shell::show, op("page", "The board, a page for people.").gives_bytes("text/html"))
         .get("/docs", page::docs, op("docs", "The API, to read and to try.").gives_bytes("text/html"))
         .get(
             "/site.webmanifest",
@@ -50,11 +50,14 @@ struct Route {
 }
 
 /// Describes the page to a browser; it holds nothing of the person's.
-async fn manifest() -> impl IntoResponse {
+async fn manifest(headers: HeaderMap) -> Response {
+    if let Some(file) = shell::file("/site.webmanifest", &headers) {
+        return file;
+    }
     let manifest = json!({
         "name": "Forge", "short_name": "Forge", "start_url": "/", "display": "standalone", "icons": [],
     });
-    ([(header::CONTENT_TYPE, "application/manifest+json")], manifest.to_string())
+    ([(header::CONTENT_TYPE, "application/manifest+json")], manifest.to_string()).into_response()
 }
 
 async fn table() -> Json<RouteTable> {
