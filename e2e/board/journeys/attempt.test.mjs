@@ -232,7 +232,9 @@ journey('a long conversation is read back page by page, found in, and linked to'
 
 journey('a second attempt is started with another profile, and both are listed', async (world) => {
   const project = await world.project();
-  await world.put('/profiles', { executors: { SCRIPTED: { LOUD: { SCRIPTED: { append_prompt: '\nsay LOUD' } } } } });
+  const { executors } = JSON.parse((await world.get('/profiles')).content);
+  executors.SCRIPTED.LOUD = { SCRIPTED: { append_prompt: '\nsay LOUD' } };
+  await world.put('/profiles', { executors });
   const { attempt, task } = await world.start(project, 'Try twice', 'say hello');
   await world.settled(attempt.id, 'finished');
   const tab = await world.open(`/a/${attempt.id}`);
