@@ -9,7 +9,8 @@ export type Overlay =
   | { name: "new task"; project: string | null; task?: string; copy?: string; parent?: string }
   /** Starts an attempt of a task, with a choice of agent and branch. */
   | { name: "start"; task: string }
-  | { name: "add project" };
+  /** `path` is a folder that was chosen already. */
+  | { name: "add project"; path?: string };
 
 const Palette = lazy(() => import("./Palette").then((it) => ({ default: it.Palette })));
 const KeysHelp = lazy(() => import("./KeysHelp").then((it) => ({ default: it.KeysHelp })));
@@ -48,6 +49,6 @@ function shown(overlay: Overlay, close: () => void) {
     case "start":
       return <StartDialog task={overlay.task} onClose={close} />;
     case "add project":
-      return <AddProject onClose={close} />;
+      return <AddProject path={overlay.path} onClose={close} />;
   }
 }

@@ -5,17 +5,19 @@ import { useLocation } from "wouter";
 import { newKey, post, sentenceOf } from "../api/client";
 import type { CreateProject, DirectoryEntry, Project } from "../api/types";
 import { assume, sameList, useWorld } from "../api/world";
+import { useFolder } from "../app/folders";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea, TextField } from "../ui/Field";
 import styles from "./AddProject.module.css";
 import { FolderBrowser } from "./FolderBrowser";
-import { useFolder } from "./folders";
 import { nameOf, splitTyped, suggest } from "./found";
 
-export function AddProject({ onClose }: { onClose: () => void }) {
-  const [typed, setTyped] = useState("");
-  const [chosen, setChosen] = useState<string | null>(null);
+type Props = { path?: string; onClose: () => void };
+
+export function AddProject({ path, onClose }: Props) {
+  const [typed, setTyped] = useState(path ?? "");
+  const [chosen, setChosen] = useState<string | null>(path ?? null);
   const paths = useWorld((world) => [...world.projects.values()].map((it) => it.git_repo_path), sameList);
   const taken = useMemo(() => new Set(paths), [paths]);
   const choose = (entry: Pick<DirectoryEntry, "path">) => {
@@ -33,7 +35,7 @@ export function AddProject({ onClose }: { onClose: () => void }) {
           label="Folder"
           placeholder="/home/you/code/shop-api"
           value={typed}
-          autoFocus
+          autoFocus={!path}
           autoComplete="off"
           spellCheck={false}
           onChange={(event) => type(event.target.value)}
@@ -158,7 +160,13 @@ function Fields({ path, files, isGit, onOther, onDone }: FieldsProps) {
       )}
       <div className={styles.foot}>
         <Button onClick={onOther}>Choose another</Button>
-        <Button kind="primary" submit busy={isBusy && "Adding"} disabled={!name.trim() && "It needs a name."}>
+        <Button
+          kind="primary"
+          submit
+          autoFocus
+          busy={isBusy && "Adding"}
+          disabled={!name.trim() && "It needs a name."}
+        >
           {isGit ? "Add project" : "Create it here"}
         </Button>
       </div>

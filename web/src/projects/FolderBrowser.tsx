@@ -3,11 +3,11 @@
 
 import type { ReactNode } from "react";
 import type { DirectoryEntry } from "../api/types";
+import { useFolder, useRepositories } from "../app/folders";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { age } from "../ui/time";
 import styles from "./AddProject.module.css";
-import { useFolder, useRepositories } from "./folders";
 import { splitTyped } from "./found";
 
 type Props = {
@@ -28,7 +28,7 @@ export function FolderBrowser({ typed, onType, onChoose, taken }: Props) {
   const folders = (listing.data?.entries ?? [])
     .filter((entry) => entry.is_directory && entry.name.toLowerCase().startsWith(needle))
     .sort((a, b) => Number(b.is_git_repo) - Number(a.is_git_repo) || a.name.localeCompare(b.name));
-  const recent = typed ? [] : (repositories.data ?? []).filter((entry) => !taken.has(entry.path)).slice(0, 5);
+  const recent = typed ? [] : (repositories.data ?? []).filter(({ path }) => !taken.has(path)).slice(0, 5);
   const above = here.replace(/\/[^/]+\/?$/, "");
   const row = (entry: DirectoryEntry, place?: string): ReactNode => (
     <li key={(place ?? "") + entry.path}>

@@ -1,10 +1,11 @@
 // The first page of a Forge without projects: what it is, which agents are here, and the two ways to begin.
 
 import { useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { post, sentenceOf } from "../api/client";
 import type { Project } from "../api/types";
 import { assume } from "../api/world";
+import { useRepositories } from "../app/folders";
 import { readiness, useInfo } from "../app/info";
 import { openOverlay } from "../app/overlays";
 import { Button } from "../ui/Button";
@@ -23,6 +24,7 @@ export function Welcome() {
           <li>
             <Button onClick={() => openOverlay({ name: "add project" })}>Add a project</Button>
             <p>A folder with git on this machine. Your checkout is not touched: each attempt gets its own.</p>
+            <Suggestions />
           </li>
         </ul>
         <p className={styles.risk}>
@@ -31,6 +33,28 @@ export function Welcome() {
         </p>
       </div>
     </div>
+  );
+}
+
+/** The repositories that were changed last, each a click away from being a project. */
+function Suggestions() {
+  const { data } = useRepositories();
+  if (!data || data.length === 0) return null;
+  return (
+    <ul className={styles.suggestions} aria-label="Changed last">
+      {data.slice(0, 3).map(({ name, path }) => (
+        <li key={path}>
+          <Button
+            size="small"
+            icon="fork"
+            title={path}
+            onClick={() => openOverlay({ name: "add project", path })}
+          >
+            {name}
+          </Button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -43,8 +67,8 @@ function Agents() {
   const here = real.filter((agent) => agent.installed);
   if (here.length === 0)
     return (
-      <p className={styles.agents}>
-        No coding agent found. Install one, or try the demo. <a href="/settings/agents">Agents</a>
+      <p>
+        No coding agent found. Install one, or try the demo. <Link href="/settings/agents">Agents</Link>
       </p>
     );
   return (

@@ -4,7 +4,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../api/client";
 import type { DirectoryEntry, DirectoryListResponse } from "../api/types";
-import { keyOf } from "../app/queries";
+import { world } from "../api/world";
+import { keyOf } from "./queries";
 
 /** The folder at a path; the home when there is none. What was shown stays until the next answer is there. */
 export const useFolder = (path: string, isOn = true) =>
@@ -20,10 +21,14 @@ export const useFolder = (path: string, isOn = true) =>
     placeholderData: (before) => before,
   });
 
-/** Repositories in the home, those that changed last first. */
+/** Repositories in the home, those that changed last first. Worktrees of attempts are none to add. */
 export const useRepositories = () =>
   useQuery({
     queryKey: keyOf.settings("repositories"),
-    queryFn: ({ signal }) => get<DirectoryEntry[]>("/filesystem/git-repos", signal),
+    queryFn: async ({ signal }) => {
+      const found = await get<DirectoryEntry[]>("/filesystem/git-repos", signal);
+      const own = new Set([...world().attempts.values()].map((attempt) => attempt.worktree_path));
+      return found.filter(({ path }) => !own.has(path));
+    },
     staleTime: 15_000,
   });
