@@ -1,41 +1,69 @@
-//! Lets work that nobody waits for stand back while somebody waits for a start, and never for long.
+//! Lets work that nobody waits for stand back while somebody waits for a start or for the end of a run, and never for
+//! long.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How many starts are under way.
+/// How many starts are under way, and how many ends whose work is being kept.
 #[derive(Debug)]
-pub(crate) struct Calm(watch::Sender<usize>);
+pub(crate) struct Calm(watch::Sender<Counts>);
 
-/// A start that is under way.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    starts: usize,
+    ends: usize,
+}
+
+/// A start or an end that is under way.
 #[derive(Debug)]
-pub(crate) struct UnderWay<'a>(&'a Calm);
+pub(crate) struct UnderWay<'a> {
+    calm: &'a Calm,
+    which: fn(&mut Counts) -> &mut usize,
+}
 
 impl Default for Calm {
     fn default() -> Self {
-        Self(watch::Sender::new(0))
+        Self(watch::Sender::new(Counts::default()))
     }
 }
 
 impl Calm {
     /// Says that a start is under way until the answer is dropped.
     pub(crate) fn start(&self) -> UnderWay<'_> {
-        self.0.send_modify(|starts| *starts += 1);
-        UnderWay(self)
+        self.begin(|counts| &mut counts.starts)
+    }
+
+    /// Says that the work of a run is being kept until the answer is dropped.
+    pub(crate) fn end(&self) -> UnderWay<'_> {
+        self.begin(|counts| &mut counts.ends)
     }
 
     /// Returns when no start is under way, or after so long.
     pub(crate) async fn wait(&self, at_most: Duration) {
-        let mut starts = self.0.subscribe();
+        self.wait_for(at_most, |counts| counts.starts == 0).await;
+    }
+
+    /// Returns when neither a start nor an end is under way, or after so long.
+    pub(crate) async fn wait_for_all(&self, at_most: Duration) {
+        self.wait_for(at_most, |counts| counts.starts + counts.ends == 0).await;
+    }
+
+    fn begin(&self, which: fn(&mut Counts) -> &mut usize) -> UnderWay<'_> {
+        self.0.send_modify(|counts| *which(counts) += 1);
+        UnderWay { calm: self, which }
+    }
+
+    async fn wait_for(&self, at_most: Duration, is_calm: fn(&Counts) -> bool) {
+        let mut counts = self.0.subscribe();
         // Whether it became calm or the time is over makes no difference, and the sender lives as long as we do.
-        let _is_calm = tokio::time::timeout(at_most, starts.wait_for(|starts| *starts == 0)).await;
+        let _is_calm = tokio::time::timeout(at_most, counts.wait_for(is_calm)).await;
     }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.0.send_modify(|starts| *starts -= 1);
+        self.calm.0.send_modify(|counts| *(self.which)(counts) -= 1);
     }
 }
 
@@ -55,6 +83,19 @@ mod tests {
         assert!(begun.elapsed() >= Duration::from_millis(20));
         drop(second);
         calm.wait(Duration::from_secs(60)).await;
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[tokio::test]
+    async fn an_end_waits_for_starts_and_not_for_ends_and_the_rest_waits_for_both() {
+        let calm = Calm::default();
+        let end = calm.end();
+        calm.wait(Duration::from_secs(60)).await;
+        let begun = Instant::now();
+        calm.wait_for_all(Duration::from_millis(20)).await;
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+        drop(end);
+        calm.wait_for_all(Duration::from_secs(60)).await;
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 }

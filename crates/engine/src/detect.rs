@@ -23,7 +23,7 @@ use crate::{Engine, Result};
 use before::Before;
 use objects::Objects;
 
-/// How long the list of a checkout waits for starts to be over. What is changed before it is made is told by its time.
+/// How long the list of a checkout waits for starts and ends to be over. What is changed before it is made is told by its time.
 const LIST_WITHIN: Duration = Duration::from_secs(5);
 
 impl Engine {
@@ -69,10 +69,10 @@ impl Engine {
     /// Lists the files of the person's checkout in the background, behind starts and one checkout at a time.
     pub(crate) fn list_checkout_later(&self, run: &Run) {
         let (inner, files, id) = (std::sync::Arc::downgrade(&self.inner), self.guard_files(run), run.id);
-        tokio::spawn(async move {
+        self.aside(async move {
             let Some(inner) = inner.upgrade() else { return };
             let engine = Engine { inner };
-            engine.inner.calm.wait(LIST_WITHIN).await;
+            engine.inner.calm.wait_for_all(LIST_WITHIN).await;
             let _turn = engine.inner.listing.lock().await;
             let listing = engine.clone();
             let listed = blocking(move || {

@@ -38,9 +38,11 @@ impl Engine {
         let happened = happened(&ending, &outcome, live.stop_requested);
         let Ok(state) = run_after(live.run.state, happened) else { return Ok(()) };
         self.inner.calm.wait(STAND_BACK).await;
+        let under_way = self.inner.calm.end();
         // Before the work is kept: a HEAD that was led astray is put back first.
         let first_look = self.look_behind(run).await;
         let work = self.keep_work(run, state, &outcome).await?;
+        drop(under_way);
         let found = self.look_at_checkout(run, first_look).await;
         let (exit_code, signal) = match &ending {
             Ending::Exited(exit) if !exit.stopped => (exit.code.map(i64::from), exit.signal.map(i64::from)),

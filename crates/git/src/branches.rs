@@ -3,6 +3,7 @@
 use crate::call::line;
 use crate::error::{Error, Result};
 use crate::names::check_branch_name;
+use crate::plain_refs;
 use crate::repo::Repo;
 
 /// A branch, local or remote-tracking.
@@ -41,6 +42,9 @@ impl Repo {
     pub fn resolve_branch(&self, name: &str) -> Result<String> {
         check_branch_name(name)?;
         let (local, remote) = (format!("refs/heads/{name}"), format!("refs/remotes/{name}"));
+        if let Some(oid) = plain_refs::one(self.common_dir(), &local) {
+            return Ok(oid);
+        }
         // Asked for by its name git reads one file; to search costs one for each branch that there is.
         let call = self.checkout.refs("show-ref").args(["--verify", "--hash", "--end-of-options", &local]);
         if let Ok(oid) = call.run() {

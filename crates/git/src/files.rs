@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::drivers::Drivers;
 use crate::error::Result;
 use crate::names::is_oid;
-use crate::private::Private;
+use crate::private::{Private, Settings};
 use crate::repo::Repo;
 
 /// A tracked or untracked file of a checkout.
@@ -63,10 +63,13 @@ impl Marks {
 
 impl Repo {
     /// Lists the tracked and untracked files of the person's checkout. `scratch` is a directory of the caller's, for the
-    /// length of the call.
-    pub fn file_states(&self, scratch: &Path) -> Result<BTreeMap<PathBuf, FileState>> {
-        let head = self.checkout.head()?;
-        let private = Private::make_in(scratch, &self.checkout, head.as_deref())?;
+    /// length of the call. Gently: everything else on the machine goes first.
+    pub fn file_states(&self, scratch: &Path, gently: bool) -> Result<BTreeMap<PathBuf, FileState>> {
+        let (head, settings) = (self.checkout.head()?, Settings::of(&self.checkout)?);
+        let mut private = Private::make(scratch, &self.checkout, head.as_deref(), settings)?;
+        if gently {
+            private = private.gently();
+        }
         let staged = private.staged()?;
         let changes = private.changes()?;
         let unclean: BTreeSet<&PathBuf> = changes.unstaged.iter().collect();

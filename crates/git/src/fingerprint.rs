@@ -1,7 +1,8 @@
 //! What a repository is besides the files of its checkouts: its references, stash, HEAD, config, hooks and the like.
 //!
-//! Taken before and after somebody was at work, it tells what they changed. Everything but references and the stash is
-//! read from the git directory as plain files, so that a config which makes git itself fail is seen too.
+//! Taken before and after somebody was at work, it tells what they changed. Everything but the stash, and references
+//! that are kept in no plain files, is read from the git directory as files, so that a config which makes git itself
+//! fail is seen too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::binary::Git;
 use crate::checkout::{Checkout, ObjectFormat, read_path};
 use crate::error::{Result, io_error};
+use crate::plain_refs;
 use crate::repo::Repo;
 
 /// A larger file is seen to change, but its content is not kept.
@@ -89,24 +91,31 @@ impl Repo {
     /// Returns what the repository is besides the files of its checkouts.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         let mut print = self.steering_files()?;
-        let act = || format!("list the references of {}", self.top().display());
-        let format = "--format=%(refname) %(objectname) %(symref)";
-        let answer = self.checkout.refs("for-each-ref").arg(format).run();
-        let answer = answer.map_err(|failure| failure.during(act()))?;
-        for line in String::from_utf8_lossy(&answer).lines() {
-            let mut fields = line.splitn(3, ' ');
-            let (Some(name), Some(oid)) = (fields.next(), fields.next()) else { continue };
-            let target = fields.next().filter(|target| !target.is_empty());
-            if !PASSING.iter().any(|passing| name.starts_with(passing)) {
-                print
-                    .refs
-                    .insert(name.to_string(), target.map_or(oid.to_string(), |to| format!("ref: {to}")));
-            }
-        }
+        print.refs = match plain_refs::all(self.common_dir()) {
+            Some(refs) => refs,
+            None => self.listed_references()?,
+        };
+        print.refs.retain(|name, _| !PASSING.iter().any(|passing| name.starts_with(passing)));
         if print.refs.remove("refs/stash").is_some() {
             print.stash = self.stash()?;
         }
         Ok(print)
+    }
+
+    /// Asks git for all references.
+    fn listed_references(&self) -> Result<BTreeMap<String, String>> {
+        let act = || format!("list the references of {}", self.top().display());
+        let format = "--format=%(refname) %(objectname) %(symref)";
+        let answer = self.checkout.refs("for-each-ref").arg(format).run();
+        let answer = answer.map_err(|failure| failure.during(act()))?;
+        let mut refs = BTreeMap::new();
+        for line in String::from_utf8_lossy(&answer).lines() {
+            let mut fields = line.splitn(3, ' ');
+            let (Some(name), Some(oid)) = (fields.next(), fields.next()) else { continue };
+            let target = fields.next().filter(|target| !target.is_empty());
+            refs.insert(name.to_string(), target.map_or(oid.to_string(), |to| format!("ref: {to}")));
+        }
+        Ok(refs)
     }
 
     /// Returns the part of the fingerprint that needs no git: HEAD, worktrees, and the files that steer git.

@@ -27,7 +27,7 @@ pub(crate) fn is_oid(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn is_reference_tail(name: &str) -> bool {
+pub(crate) fn is_reference_tail(name: &str) -> bool {
     let forbidden = |byte: u8| byte <= b' ' || byte == 0x7f || b"~^:?*[\\".contains(&byte);
     !name.bytes().any(forbidden)
         && !name.contains("..")

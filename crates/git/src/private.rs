@@ -16,6 +16,7 @@ use crate::checkout::{Checkout, ObjectFormat, read_path};
 use crate::drivers::joined;
 use crate::error::{Error, Failure, Result, io_error};
 use crate::files::{Staged, read_staged};
+use crate::index_file::{self, SUBMODULE, Special};
 use crate::scratch::Scratch;
 
 /// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command. The last
@@ -32,7 +33,12 @@ pub(crate) struct Private<'a> {
     settings: Vec<(String, OsString)>,
     /// Settings of the checkout's that say how it converts files.
     pub(crate) conversions: Vec<(String, OsString)>,
+    /// Its calls let everything else on the machine go first.
+    is_gentle: bool,
 }
+
+/// Settings of a checkout that count for its private git directory.
+pub(crate) struct Settings(Vec<(String, OsString)>);
 
 /// What one look at the index tells.
 #[derive(Debug, Default)]
@@ -44,12 +50,14 @@ pub(crate) struct Indexed {
 }
 
 impl<'a> Private<'a> {
-    pub(crate) fn make(checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
-        Private::make_in(&checkout.git_dir, checkout, head)
-    }
-
-    /// Makes it in a directory of the caller's, for a checkout in which nothing is to be written.
-    pub(crate) fn make_in(parent: &Path, checkout: &'a Checkout, head: Option<&str>) -> Result<Private<'a>> {
+    /// Makes it in a directory of the caller's; in the checkout's own git directory unless nothing is to be written
+    /// there.
+    pub(crate) fn make(
+        parent: &Path,
+        checkout: &'a Checkout,
+        head: Option<&str>,
+        settings: Settings,
+    ) -> Result<Private<'a>> {
         let head = head.map_or(UNBORN.into(), |oid| format!("{oid}\n"));
         let scratch = make_git_dir(parent, checkout.object_format, &head)?;
         let exclude = checkout.common_dir.join("info/exclude");
@@ -59,10 +67,17 @@ impl<'a> Private<'a> {
             Err(error) => return Err(io_error("read", &exclude)(error)),
         }
         copy_index(&checkout.git_dir, scratch.path())?;
-        let (conversions, settings) = copied_settings(checkout)?
+        let (conversions, settings) = settings
+            .0
             .into_iter()
             .partition(|(key, _)| matches!(key.as_str(), "core.autocrlf" | "core.attributesfile"));
-        Ok(Private { checkout, scratch, settings, conversions })
+        Ok(Private { checkout, scratch, settings, conversions, is_gentle: false })
+    }
+
+    /// Lets everything else on the machine go first.
+    pub(crate) fn gently(mut self) -> Private<'a> {
+        self.is_gentle = true;
+        self
     }
 
     /// Finds what differs from the index, nested repositories apart.
@@ -80,27 +95,18 @@ impl<'a> Private<'a> {
 
     /// Finds what is special in the index, and brings back into sight what flags in it hide from `changes`.
     pub(crate) fn unhide(&self) -> Result<Indexed> {
-        let answer = self.call("ls-files").args(["--stage", "-v", "-z"]).run();
-        let answer = answer.map_err(|failure| self.reading(failure))?;
         let mut submodules = BTreeSet::new();
         let mut attributes = Vec::new();
         let mut hidden = Vec::new();
-        for entry in answer.split(|byte| *byte == 0) {
-            // `H 100644 <oid> 0<tab>path`; a small letter means assume-unchanged, S skip-worktree.
-            let (Some(tab), Some(tag)) = (entry.iter().position(|byte| *byte == b'\t'), entry.first()) else {
-                continue;
-            };
-            let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
-            if entry.ends_with(b".gitattributes") {
+        for Special { path, mode, is_hidden } in self.special()? {
+            if path.as_os_str().as_bytes().ends_with(b".gitattributes") {
                 attributes.push(path.clone());
             }
-            if entry[2..].starts_with(b"160000") {
+            if mode == SUBMODULE {
                 if fs::symlink_metadata(self.checkout.top.join(&path).join(".git")).is_ok() {
                     submodules.insert(path);
                 }
-            } else if (tag.is_ascii_lowercase() || *tag == b'S')
-                && fs::symlink_metadata(self.checkout.top.join(&path)).is_ok()
-            {
+            } else if is_hidden && fs::symlink_metadata(self.checkout.top.join(&path)).is_ok() {
                 hidden.push(path);
             }
         }
@@ -111,6 +117,24 @@ impl<'a> Private<'a> {
             }
         }
         Ok(Indexed { submodules: submodules.into_iter().collect(), attributes })
+    }
+
+    /// Finds the entries of the index that something has to be known about.
+    fn special(&self) -> Result<Vec<Special>> {
+        let index = fs::read(self.scratch.path().join("index")).unwrap_or_default();
+        if let Some(special) = index_file::special(&index, self.checkout.object_format) {
+            return Ok(special);
+        }
+        let answer = self.call("ls-files").args(["--stage", "-v", "-z"]).run();
+        let answer = answer.map_err(|failure| self.reading(failure))?;
+        let entries = answer.split(|byte| *byte == 0).filter_map(|entry| {
+            // `H 100644 <oid> 0<tab>path`; a small letter means assume-unchanged, S skip-worktree.
+            let (tab, tag) = (entry.iter().position(|byte| *byte == b'\t')?, entry.first()?);
+            let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
+            let mode = if entry[2..].starts_with(b"160000") { SUBMODULE } else { 0 };
+            Some(Special { path, mode, is_hidden: tag.is_ascii_lowercase() || *tag == b'S' })
+        });
+        Ok(entries.collect())
     }
 
     /// Lists the files of a nested repository, and of those inside it, relative to the checkout.
@@ -213,7 +237,7 @@ impl<'a> Private<'a> {
             ObjectFormat::Sha1 => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
             ObjectFormat::Sha256 => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
         };
-        Call::new(&self.checkout.git, verb)
+        let call = Call::new(&self.checkout.git, verb)
             .from(top)
             .global_path("--git-dir=", git_dir)
             .global_path("--work-tree=", top)
@@ -224,7 +248,10 @@ impl<'a> Private<'a> {
             .env("GIT_ATTR_NOSYSTEM", "1")
             .setting("core.attributesFile", "/dev/null")
             .setting("core.splitIndex", "false")
-            .settings(&self.settings)
+            // Nobody else reads this index, and the sum over it takes longer than writing it.
+            .setting("index.skipHash", "true")
+            .settings(&self.settings);
+        if self.is_gentle { call.gently() } else { call }
     }
 
     fn reading(&self, failure: Failure) -> Error {
@@ -285,7 +312,13 @@ pub(crate) fn copy_file(source: &Path, target: &Path) -> io::Result<()> {
     target.set_modified(source.metadata()?.modified()?)
 }
 
-fn copied_settings(checkout: &Checkout) -> Result<Vec<(String, OsString)>> {
+impl Settings {
+    pub(crate) fn of(checkout: &Checkout) -> Result<Settings> {
+        copied(checkout).map(Settings)
+    }
+}
+
+fn copied(checkout: &Checkout) -> Result<Vec<(String, OsString)>> {
     let answer = checkout.refs("config").args(["--null", "--type=path", "--get-regexp", COPIED]).ask();
     let act = || format!("read the config of {}", checkout.top.display());
     let answer = answer.map_err(|failure| failure.during(act()))?.unwrap_or_default();

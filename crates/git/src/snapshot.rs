@@ -7,7 +7,9 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use crate::aside::{self, Aside};
 use crate::call::line;
@@ -16,7 +18,7 @@ use crate::converted::converted;
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::names::{check_own_reference, is_oid};
-use crate::private::Private;
+use crate::private::{Private, Settings};
 use crate::repo::Repo;
 
 const NAME: &str = "Forge";
@@ -104,8 +106,13 @@ impl Repo {
 
 fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     check_own_reference(&request.reference)?;
-    let mut before = Before::read(checkout, &request.reference)?;
-    let private = Private::make(checkout, before.head.as_deref())?;
+    let (before, settings) = thread::scope(|scope| {
+        let settings = scope.spawn(|| Settings::of(checkout));
+        let before = Before::read(checkout, &request.reference);
+        (before, settings.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let mut before = before?;
+    let private = Private::make(&checkout.git_dir, checkout, before.head.as_deref(), settings?)?;
     let Chosen { paths, converted, secret, mut left_out } = choose(checkout, &private, request)?;
     let mut refused = private.add(&paths)?;
     refused.extend(private.add_afresh(&converted)?);

@@ -70,12 +70,13 @@ impl List {
     }
 }
 
-/// Lists the files of a checkout, and copies within a budget what the repository does not have.
+/// Lists the files of a checkout, and copies within a budget what the repository does not have. With one, nobody waits
+/// for the list.
 pub(super) fn list(repo: &Repo, objects: &Objects, scratch: &Path, budget: Option<Budget>) -> Result<List> {
     fs::create_dir_all(scratch).map_err(io_error("create", scratch))?;
     let mut left = budget.unwrap_or(Budget { files: 0, file_bytes: 0, bytes: 0 });
     let mut list = BTreeMap::new();
-    for (path, state) in repo.file_states(scratch)? {
+    for (path, state) in repo.file_states(scratch, budget.is_some())? {
         // A name that is no text cannot be shown or asked for.
         let Some(name) = path.to_str() else { continue };
         let mut entry = entry(&state);

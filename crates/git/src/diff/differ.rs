@@ -134,6 +134,11 @@ impl Differ {
         Ok(Diff { base: settled, files })
     }
 
+    /// Tells so many bytes of contents at most, instead of [`super::MOST_CONTENT`].
+    pub fn limit(&mut self, most: u64) {
+        self.reader.limit(most);
+    }
+
     pub(crate) fn checkout(&self) -> &Checkout {
         &self.checkout
     }

@@ -77,7 +77,7 @@ impl PrivateIndex {
     pub(super) fn status(&mut self, checkout: &Checkout) -> Result<Status> {
         let drivers = Drivers::of(checkout)?;
         let mut call = self.call(checkout, "status").settings(&drivers.overrides);
-        if self.asked.is_multiple_of(WRITTEN_EVERY) {
+        if self.asked.is_multiple_of(WRITTEN_EVERY) || self.is_young() {
             // The lock is that of our own index.
             call = call.without_env("GIT_OPTIONAL_LOCKS");
         }
@@ -89,6 +89,14 @@ impl PrivateIndex {
         let answer = answer.map_err(|failure| failure.during(act()))?;
         let wrong = || Failure::answer("status", &String::from_utf8_lossy(&answer)).during(act());
         read_status(&answer).ok_or_else(wrong)
+    }
+
+    /// Tells whether our index was written in the second in which theirs was. Git then reads every file of that second
+    /// again, each time it is asked, as all of a fresh checkout are; once it is written in a later one it knows them.
+    fn is_young(&self) -> bool {
+        let written = fs::metadata(&self.path).map(|seen| seen.mtime());
+        let theirs = self.copied.as_ref().map(|stamp| stamp.modified.0);
+        written.ok().zip(theirs).is_some_and(|(ours, theirs)| ours <= theirs)
     }
 
     /// Makes a call that looks at the files by this index.

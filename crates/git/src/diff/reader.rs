@@ -26,6 +26,8 @@ pub(super) struct Reader {
     sides: HashMap<Source, Arc<Side>>,
     pairs: HashMap<Pair, Option<Arc<FileChange>>>,
     last: BTreeMap<PathBuf, Arc<FileChange>>,
+    /// The contents of one diff together.
+    most: u64,
 }
 
 /// Where a content comes from. The same source has the same content.
@@ -59,7 +61,12 @@ impl Reader {
             sides: HashMap::new(),
             pairs: HashMap::new(),
             last: BTreeMap::new(),
+            most: MOST_CONTENT,
         }
+    }
+
+    pub(super) fn limit(&mut self, most: u64) {
+        self.most = most;
     }
 
     pub(super) fn forget_rules(&mut self) {
@@ -173,7 +180,7 @@ impl Reader {
         let is_long =
             |version: &Version| version.side.text().is_some_and(|it| it.len() as u64 > LARGEST_CONTENT);
         let sides = [&change.old, &change.new];
-        if sides.into_iter().flatten().any(is_long) || round.bytes + change.content_bytes() > MOST_CONTENT {
+        if sides.into_iter().flatten().any(is_long) || round.bytes + change.content_bytes() > self.most {
             // Lines are counted while they are there.
             change.counts();
             for version in [&mut change.old, &mut change.new].into_iter().flatten() {

@@ -1,12 +1,13 @@
 //! What differs, kind by kind, and by the hundred against what git itself would commit.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forge_git::{ChangeKind, Content, Counts, Diff, DiffBase, Differ, FileChange, Version, Worktree};
 
@@ -452,4 +453,45 @@ fn oracle(stage: &Stage) -> Vec<(PathBuf, Option<(u32, String)>)> {
     }
     files.sort();
     files
+}
+
+#[test]
+fn contents_are_left_out_and_only_counted_once_there_are_too_many_together() {
+    let mut stage = Stage::new();
+    stage.differ.limit(100);
+    stage.write("a", "a\n".repeat(30));
+    stage.write("b", "b\n".repeat(30));
+    stage.write("c", "c\n".repeat(20));
+    let diff = stage.diff();
+    let content = |name: &str| {
+        let change = &diff.files[Path::new(name)];
+        let left_out = change.new.as_ref().unwrap().content() == Content::LeftOut;
+        (left_out, change.counts().unwrap().additions)
+    };
+    assert_eq!(content("a"), (false, 30));
+    assert_eq!(content("b"), (true, 30), "60 bytes more would be 120");
+    assert_eq!(content("c"), (false, 20), "40 bytes more are 100");
+    fs::remove_file(stage.top.join("a")).unwrap();
+    let diff = stage.diff();
+    assert!(!diff.files[Path::new("b")].is_left_out(), "there is room for it now");
+}
+
+#[test]
+fn a_fresh_checkout_is_read_again_and_again_only_until_its_second_is_over() {
+    let mut stage = Stage::new();
+    let second = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 1;
+    let at = UNIX_EPOCH + Duration::from_secs(second);
+    let written_then =
+        |path: &Path| File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+    written_then(&stage.top.join("a.txt"));
+    stage.git(["update-index", "--refresh"]);
+    let index = stage.git(["rev-parse", "--path-format=absolute", "--git-path", "index"]);
+    written_then(Path::new(index.trim()));
+    assert_eq!(stage.told(), Vec::<String>::new());
+    while SystemTime::now() < at + Duration::from_secs(1) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(stage.told(), Vec::<String>::new());
+    let ours = fs::metadata(stage.world.path("diffs").join("index")).unwrap().modified().unwrap();
+    assert!(ours >= at + Duration::from_secs(1), "git has to read every file again, at every look");
 }
