@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::Engine;
 
@@ -39,25 +39,44 @@ impl Engine {
     /// Ends what the engine does of itself: nothing of it begins any more, and nothing of it is under way when this
     /// returns. Agents run on, and verbs still work.
     pub async fn close(&self) {
-        let aside = &self.inner.aside;
+        self.inner.aside.close().await;
+    }
+
+    /// Has something done for as long as it takes, or until the engine closes. Says whether it was begun: an engine
+    /// that is closed begins nothing.
+    pub(crate) fn aside(&self, work: impl Future<Output = ()> + Send + 'static) -> bool {
+        self.inner.aside.begin(work)
+    }
+}
+
+impl Aside {
+    fn begin(&self, work: impl Future<Output = ()> + Send + 'static) -> bool {
+        let at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(held) = at_work.clone() else { return false };
+        let task = tokio::spawn(AT_WORK.scope(held, work));
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        // Some of it is short, and begun again and again.
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task.abort_handle());
+        true
+    }
+
+    async fn close(&self) {
         // Whoever begins something looks at this under its lock, so nothing is begun after it.
-        aside.at_work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        for task in aside.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             task.abort();
         }
         // Nobody sends, so this is the end of the last one that could.
-        while aside.ended.lock().await.recv().await.is_some() {}
+        while self.ended.lock().await.recv().await.is_some() {}
     }
+}
 
-    /// Has something done for as long as it takes, or until the engine closes.
-    pub(crate) fn aside(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let aside = &self.inner.aside;
-        let at_work = aside.at_work.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(held) = at_work.clone() else { return };
-        let task = tokio::spawn(AT_WORK.scope(held, work));
-        let mut tasks = aside.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.retain(|task| !task.is_finished());
-        tasks.push(task.abort_handle());
+/// Runs a verb on its own; one that was begun by something done aside holds the end back too.
+pub(crate) fn along<T: Send + 'static>(verb: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    match at_work() {
+        Some(held) => tokio::spawn(AT_WORK.scope(held, verb)),
+        None => tokio::spawn(verb),
     }
 }
 
@@ -72,17 +91,16 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::background::blocking;
+    use crate::background::{blocking, detached};
 
     #[tokio::test]
     async fn what_is_under_way_on_a_thread_holds_the_end_back() {
-        let aside = Aside::default();
+        let aside = Arc::new(Aside::default());
         let done = Arc::new(AtomicBool::new(false));
         let (begun, begins) = tokio::sync::oneshot::channel();
         let (go, gone) = std::sync::mpsc::channel::<()>();
-        let held = aside.at_work.lock().unwrap().take().unwrap();
         let flag = done.clone();
-        let task = tokio::spawn(AT_WORK.scope(held, async move {
+        assert!(aside.begin(async move {
             let step = blocking(move || {
                 begun.send(()).unwrap();
                 gone.recv().unwrap();
@@ -91,10 +109,49 @@ mod tests {
             step.await.unwrap();
         }));
         begins.await.unwrap();
-        task.abort();
-        assert!(task.await.unwrap_err().is_cancelled());
+        let closing = tokio::spawn({
+            let aside = aside.clone();
+            async move { aside.close().await }
+        });
+        while !aside.tasks.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert!(!closing.is_finished());
         go.send(()).unwrap();
-        assert!(aside.ended.lock().await.recv().await.is_none());
+        closing.await.unwrap();
         assert!(done.load(Ordering::SeqCst));
+        assert!(!aside.begin(async {}), "nothing is begun by one that is closed");
+    }
+
+    #[tokio::test]
+    async fn a_verb_that_was_begun_aside_is_not_broken_off_and_holds_the_end_back() {
+        let aside = Arc::new(Aside::default());
+        let done = Arc::new(AtomicBool::new(false));
+        let (begun, begins) = tokio::sync::oneshot::channel();
+        let (go, gone) = tokio::sync::oneshot::channel::<()>();
+        let flag = done.clone();
+        aside.begin(async move {
+            let verb = detached(async move {
+                begun.send(()).unwrap();
+                gone.await.unwrap();
+                flag.store(true, Ordering::SeqCst);
+                Ok(())
+            });
+            verb.await.unwrap();
+        });
+        begins.await.unwrap();
+        tokio::spawn(async move { go.send(()) });
+        aside.close().await;
+        assert!(done.load(Ordering::SeqCst));
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_is_not_remembered() {
+        let aside = Aside::default();
+        for _ in 0..100 {
+            aside.begin(async {});
+            tokio::task::yield_now().await;
+        }
+        assert!(aside.tasks.lock().unwrap().len() < 10);
     }
 }

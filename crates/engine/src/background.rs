@@ -18,7 +18,7 @@ pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send +
 pub(crate) async fn detached<T: Send + 'static>(
     verb: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    match tokio::spawn(verb).await {
+    match aside::along(verb).await {
         Ok(outcome) => outcome,
         Err(error) => Err(Error::internal(format!("a step broke off: {error}"))),
     }

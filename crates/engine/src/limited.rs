@@ -11,7 +11,7 @@ use forge_model::{AttemptId, Noun, Op, RunId, Time};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::background::blocking;
+use crate::background::{blocking, detached};
 use crate::fold::Limit;
 use crate::store::limited::{self, Hit};
 use crate::store::queue::{self, Waiting};
@@ -80,7 +80,7 @@ impl Engine {
     /// Lets attempts go on when their limits are over, for as long as the engine is there.
     pub(crate) fn keep_resuming(&self) {
         let (inner, bell) = (Arc::downgrade(&self.inner), self.inner.limited.clone());
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut first = true;
             loop {
                 let Some(inner) = inner.upgrade() else { return };
@@ -124,7 +124,13 @@ impl Engine {
             if queued {
                 self.inner.seam.pass("limit.queued", "").await;
                 tracing::info!(attempt.id = %hit.attempt, "the limit of attempt {} is over; it goes on", hit.attempt);
-                self.start_next(hit.attempt).await;
+                let engine = self.clone();
+                // A start that is under way is not broken off.
+                detached(async move {
+                    engine.start_next(hit.attempt).await;
+                    Ok(())
+                })
+                .await?;
             }
         }
         // One that is not meant to go on may be told to at any time, by the settings.

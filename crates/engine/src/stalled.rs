@@ -191,7 +191,7 @@ impl Engine {
     /// Tells those who follow an attempt when it begins or ends to seem stuck, for as long as the engine is there.
     pub(crate) fn keep_watching(&self) {
         let inner: Weak<Inner> = Arc::downgrade(&self.inner);
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut known: Vec<AttemptId> = Vec::new();
             loop {
                 tokio::time::sleep(LOOK).await;

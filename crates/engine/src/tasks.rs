@@ -157,7 +157,7 @@ impl Engine {
         let view = self.task(id).await?;
         if view.task.status == TaskStatus::Archived {
             let engine = self.clone();
-            tokio::spawn(async move { engine.sweep_aside().await });
+            self.aside(async move { engine.sweep_aside().await });
         }
         Ok(view)
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use forge_git::{Diff, FileChange, TreeWatcher};
+use forge_git::{Diff, FileChange, MOST_CONTENT, TreeWatcher};
 use forge_model::AttemptId;
 use tokio::sync::watch;
 
@@ -79,6 +79,8 @@ pub(crate) struct Diffs {
     asked: Mutex<HashMap<AttemptId, Asked>>,
     /// Held while what an attempt's diff comes to is worked out with nobody waiting.
     summing: tokio::sync::Mutex<()>,
+    /// How many bytes of contents one viewer is told.
+    most: AtomicU64,
 }
 
 /// The newest diff that was computed for somebody who asked once, and when that began.
@@ -101,6 +103,7 @@ impl Diffs {
             directories: AtomicU64::new(0),
             asked: Mutex::default(),
             summing: Default::default(),
+            most: AtomicU64::new(MOST_CONTENT),
         }
     }
 
@@ -120,6 +123,10 @@ impl Diffs {
     /// A directory for one private index, which is not there yet.
     fn place(&self, id: AttemptId) -> PathBuf {
         self.directory.join(format!("{id}-{}", self.directories.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn most(&self) -> u64 {
+        self.most.load(Ordering::Relaxed)
     }
 
     /// Makes a set of what was just compared.
@@ -147,6 +154,11 @@ impl Diffs {
 }
 
 impl Engine {
+    /// Tells so many bytes of contents at most to each who looks at a diff from now on, instead of [`MOST_CONTENT`].
+    pub fn limit_diffs(&self, most: u64) {
+        self.inner.diffs.most.store(most, Ordering::Relaxed);
+    }
+
     /// Returns what an attempt has changed, compared now, or what is wanted of it.
     ///
     /// Counts and single files are those of the live diff while somebody follows that: a page asks for many of them,
@@ -164,7 +176,7 @@ impl Engine {
         let is_wanted = |path: &str| paths.is_empty() || paths.contains(path);
         let files = set.files.iter().filter(|(path, _)| is_wanted(path));
         let files = files.map(|(path, change)| (path.clone(), change.clone())).collect();
-        let files = view::counted(view::Told::new(wanted.stats_only).choose(files)).await?;
+        let files = view::counted(view::Told::new(wanted.stats_only, self.inner.diffs.most()).choose(files)).await?;
         Ok((set, files))
     }
 
@@ -220,7 +232,8 @@ impl Engine {
                 seen
             }
         };
-        Ok(DiffView::new(seen, stats_only))
+        drop(hubs);
+        Ok(DiffView::new(seen, stats_only, self.inner.diffs.most()))
     }
 }
 

@@ -91,7 +91,9 @@ fn plan(engine: &Engine, id: AttemptId, facts: &Facts) -> Result<Plan> {
     if facts.in_place {
         // The branch is the person's own, and what they commit there is no distance from itself.
         let base = DiffBase::Commit(facts.began_at.clone());
-        return Ok(Plan::Files(Box::new(Files { differ: repo.own_differ(&place)?, base, target: None })));
+        let mut differ = repo.own_differ(&place)?;
+        differ.limit(engine.inner.diffs.most());
+        return Ok(Plan::Files(Box::new(Files { differ, base, target: None })));
     }
     // Where something else lies in its place, the worktree is gone too.
     let worktree = repo.worktree(&facts.worktree).ok().filter(|_| !facts.worktree_deleted);
@@ -104,7 +106,8 @@ fn plan(engine: &Engine, id: AttemptId, facts: &Facts) -> Result<Plan> {
     }
     let base = DiffBase::Branch { name: facts.target.clone(), or: facts.began_at.clone() };
     if let Some(worktree) = worktree {
-        let (differ, target) = (repo.differ(&worktree, &place)?, Some(facts.target.clone()));
+        let (mut differ, target) = (repo.differ(&worktree, &place)?, Some(facts.target.clone()));
+        differ.limit(engine.inner.diffs.most());
         return Ok(Plan::Files(Box::new(Files { differ, base, target })));
     }
     match repo.branch_diff(&facts.branch, &base) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forge_git::{Content, FileChange, MOST_CONTENT, Version};
+use forge_git::{Content, FileChange, Version};
 use tokio::sync::watch;
 
 use crate::background::blocking;
@@ -55,13 +55,15 @@ pub struct FileVersion<'a> {
 #[derive(Debug)]
 pub(super) struct Told {
     stats_only: bool,
+    /// How many bytes of contents it is told at most.
+    most: u64,
     bytes: u64,
     files: BTreeMap<String, Arc<FileChange>>,
 }
 
 impl DiffView {
-    pub(super) fn new(seen: watch::Receiver<State>, stats_only: bool) -> DiffView {
-        DiffView { seen, told: Told::new(stats_only), has_begun: false, is_over: false }
+    pub(super) fn new(seen: watch::Receiver<State>, stats_only: bool, most: u64) -> DiffView {
+        DiffView { seen, told: Told::new(stats_only, most), has_begun: false, is_over: false }
     }
 
     /// Waits for the next step; the first one comes even when nothing differs. None when there are no more. May be
@@ -115,8 +117,8 @@ fn side(version: &Version) -> FileVersion<'_> {
 }
 
 impl Told {
-    pub(super) fn new(stats_only: bool) -> Told {
-        Told { stats_only, bytes: 0, files: BTreeMap::new() }
+    pub(super) fn new(stats_only: bool, most: u64) -> Told {
+        Told { stats_only, most, bytes: 0, files: BTreeMap::new() }
     }
 
     /// Finds what differs from what was told.
@@ -136,7 +138,7 @@ impl Told {
         let mut bytes = self.bytes;
         let mut choose = |change: &FileChange| {
             bytes = bytes.saturating_add(change.content_bytes());
-            !self.stats_only && bytes <= MOST_CONTENT
+            !self.stats_only && bytes <= self.most
         };
         let file = |(path, change): (String, Arc<FileChange>)| {
             let with_content = choose(&change);

@@ -66,7 +66,7 @@ impl Engine {
         let Some(claim) = room.try_claim() else { return Ok(false) };
         claim.begin();
         let (engine, run, room) = (self.clone(), run.clone(), room.clone());
-        tokio::spawn(async move {
+        let begun = self.aside(async move {
             // The semaphore is never closed.
             let _place = engine.inner.entries.places.clone().acquire_owned().await;
             if let Err(error) = engine.fold_again(&run, claim).await {
@@ -74,6 +74,9 @@ impl Engine {
                 room.trouble(format!("the entries could not be made: {error}"));
             }
         });
+        if !begun {
+            return Err(Error::unavailable(format!("run {id}: the server is closing")));
+        }
         Ok(true)
     }
 

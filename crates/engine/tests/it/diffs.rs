@@ -165,6 +165,25 @@ fn counts_alone_are_told_when_they_are_asked_for() {
 }
 
 #[test]
+fn a_viewer_that_was_told_enough_is_told_counts_alone() {
+    let scene = Scene::new();
+    scene.world.engine().limit_diffs(100);
+    let mut viewer = scene.follow(false);
+    scene.write("a", &"a\n".repeat(30));
+    viewer.until(&scene, "a file", |files| files.contains_key("a"));
+    assert!(viewer.document["a"].starts_with("Added - => \"a"), "{:?}", viewer.document);
+    scene.write("a", &"b\n".repeat(30));
+    viewer.until(&scene, "120 bytes in all", |files| files["a"] == "Added - => ? +30 -0");
+    // Another has been told nothing yet, and is told what it has room for.
+    scene.write("b", &"b\n".repeat(30));
+    viewer.until(&scene, "another file", |files| files.contains_key("b"));
+    let mut other = scene.follow(false);
+    other.until(&scene, "both files", |files| files.len() == 2);
+    assert!(other.document["a"].starts_with("Added - => \"b"), "{:?}", other.document);
+    assert_eq!(other.document["b"], "Added - => LeftOut");
+}
+
+#[test]
 fn any_number_of_viewers_share_one_watch_and_one_computation() {
     let scene = Scene::new();
     let mut first = scene.follow(false);
