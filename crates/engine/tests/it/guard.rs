@@ -20,7 +20,7 @@ pub(crate) fn written(world: &World, script: &str) -> String {
     let dir = world.dir.path();
     let file = dir.join("script.sh");
     let head = format!(
-        "MAIN={}; DIR={}; until test -n \"$(find {}/guard/$FORGE_ATTEMPT -name '*.files.json')\"; do sleep 0.01; done\n",
+        "MAIN={}; DIR={}; until test -n \"$(find {}/guard/$FORGE_ATTEMPT -name '*.files.json' 2>/dev/null)\"; do sleep 0.01; done\n",
         world.repository.display(),
         dir.display(),
         world.home.display()
