@@ -176,7 +176,8 @@ impl Engine {
         let is_wanted = |path: &str| paths.is_empty() || paths.contains(path);
         let files = set.files.iter().filter(|(path, _)| is_wanted(path));
         let files = files.map(|(path, change)| (path.clone(), change.clone())).collect();
-        let files = view::counted(view::Told::new(wanted.stats_only, self.inner.diffs.most()).choose(files)).await?;
+        let files =
+            view::counted(view::Told::new(wanted.stats_only, self.inner.diffs.most()).choose(files)).await?;
         Ok((set, files))
     }
 
