@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get } from "../../api/client";
+import type { TaskAttemptEntries } from "../../api/types";
 import { keyOf } from "../../app/queries";
 import { Button } from "../../ui/Button";
 import { Failed } from "../../ui/Nothing";
@@ -10,7 +11,6 @@ import { counted } from "../../ui/numbers";
 import styles from "./Find.module.css";
 import { keyAt } from "./transcript";
 
-type Hit = { execution_process_id: string; index: number; snippet: string };
 type Props = { attempt: string; onShow: (key: string) => void; onClose: () => void };
 
 const MOST = 50;
@@ -21,7 +21,7 @@ export function Find({ attempt, onShow, onClose }: Props) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: [...keyOf.settings("find"), attempt, sought],
     queryFn: ({ signal }) =>
-      get<{ hits: Hit[] }>(
+      get<TaskAttemptEntries>(
         `/task-attempts/${attempt}/entries?find=${encodeURIComponent(sought)}&limit=${MOST}`,
         signal,
       ),

@@ -79,7 +79,7 @@ export class Transcript {
     try {
       const runs = await get<ExecutionProcess[]>(`/execution-processes?task_attempt_id=${this.attempt}`);
       const where = around ? `around=${encodeURIComponent(around)}&` : "";
-      const answer = await get<TaskAttemptEntries & { after?: string | null }>(
+      const answer = await get<TaskAttemptEntries>(
         `/task-attempts/${this.attempt}/entries?${where}limit=${PAGE}`,
       );
       if (this.isClosed) return;
@@ -87,8 +87,8 @@ export class Transcript {
       this.order = runs.map((run) => run.id);
       this.change({
         entries: answer.entries.map(placed),
-        hasOlder: answer.has_more || Boolean(answer.before),
-        hasNewer: Boolean(answer.after),
+        hasOlder: answer.has_more,
+        hasNewer: answer.has_newer,
         isKnown: true,
         problem: null,
         grew: "end",
@@ -129,7 +129,7 @@ export class Transcript {
     if (!last || !this.window.hasNewer) return;
     return this.page(`after=${last.key}`, (answer) => {
       const added = answer.entries.map(placed);
-      const hasNewer = Boolean((answer as { after?: string | null }).after);
+      const hasNewer = answer.has_newer;
       this.change({ entries: [...this.window.entries, ...added], hasNewer, grew: "end" });
     });
   }
