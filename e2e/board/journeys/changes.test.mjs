@@ -230,3 +230,24 @@ journey('changes are read on a phone', async (world) => {
   await page.getByRole('textbox', { name: 'Comment on line 1' }).waitFor();
   await tab.accessible();
 });
+
+journey('the changes of one turn are looked at alone', async (world) => {
+  const { attempt, page, tree, file } = await changed(world, 'edit a.txt one', { 'README.md': '# Shop\n' });
+  await tree.getByRole('treeitem', { name: /^a.txt/ }).waitFor();
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit b.txt two' });
+  await tree.getByRole('treeitem', { name: /^b.txt/ }).waitFor();
+  await world.settled(attempt.id, 'finished');
+  await until('two snapshots', async () => (await world.get(`/task-attempts/${attempt.id}/snapshots`)).length === 2);
+  const choose = async (now, words) => {
+    await page.getByRole('button', { name: `Shown: ${now}` }).click();
+    await page.getByRole('menuitemradio', { name: words }).click();
+  };
+  await choose('All changes', /^Turn 2/);
+  await file('b.txt').getByRole('row').filter({ hasText: 'two' }).waitFor();
+  assert.equal(await tree.getByRole('treeitem').count(), 1);
+  await choose('Turn 2', /^Turn 1/);
+  await file('a.txt').getByRole('row').filter({ hasText: 'one' }).waitFor();
+  await choose('Turn 1', 'All changes');
+  await tree.getByRole('treeitem', { name: /^b.txt/ }).waitFor();
+  assert.deepEqual(await diffOf(world, attempt), ['a.txt', 'b.txt']);
+});

@@ -1,7 +1,7 @@
 // The lines of one file's comparison, in pieces of which only those near the screen are drawn.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { anchor } from "./anchors";
+import { anchor, QUOTED } from "./anchors";
 import { CommentBox, CommentNote } from "./CommentBox";
 import type { Comment } from "./comments";
 import { LineRow, type Paints } from "./LineRow";
@@ -43,7 +43,11 @@ export function Lines({ path, both }: Props) {
   const begin = (side: Side, from: number, to: number) => {
     const [line, end] = from < to ? [from, to] : [to, from];
     const lines = side === "old" ? both.before : both.after;
-    const quote = lines.slice(line - 1, end).join("\n");
+    // Enough to know the place again.
+    const quote = lines
+      .slice(line - 1, Math.min(end, line + 39))
+      .map((text) => text.slice(0, QUOTED))
+      .join("\n");
     void comments.begin({ id: null, path, side, line, end_line: end, quote, text: "" });
   };
   // Kept beside the state: the pointer may be quicker than the page is drawn.

@@ -3,6 +3,9 @@
 
 import type { Side } from "./rows";
 
+/** So much of a line is quoted, and known again. */
+export const QUOTED = 400;
+
 export type Anchored = { line: number; isStale: boolean };
 
 type Placed = { line: number; end_line?: number | null; quote: string };
@@ -12,9 +15,7 @@ export function anchor(comment: Placed, lines: readonly string[]): Anchored {
   const quote = comment.quote.split("\n");
   const length = Math.max(1, (comment.end_line ?? comment.line) - comment.line + 1);
   const reads = (first: number) =>
-    quote
-      .slice(0, length)
-      .every((line, n) => lines[first - 1 + n] !== undefined && lines[first - 1 + n] === line);
+    quote.slice(0, length).every((line, n) => lines[first - 1 + n]?.slice(0, QUOTED) === line);
   const last = (first: number) => first + Math.min(length, quote.length) - 1;
   if (reads(comment.line)) return { line: last(comment.line), isStale: false };
   // A line that says little stands in many places: only one that says something is looked for.

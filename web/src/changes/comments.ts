@@ -4,24 +4,26 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, newKey, post, put, remove } from "../api/client";
-import type { FollowUpProcess } from "../api/types";
+import type { FollowUpProcess, ReviewComment } from "../api/types";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
-import type { Side } from "./rows";
 
-export type Comment = {
-  id: string;
-  path: string;
-  side: Side;
-  line: number;
-  end_line: number | null;
-  quote: string;
-  text: string;
-  sent_at: string | null;
-};
+export type Comment = ReviewComment;
 
 /** A comment that is being written: a new one, or one that is changed. */
-export type Writing = Omit<Comment, "id" | "sent_at"> & { id: string | null };
+export type Writing = Pick<Comment, "path" | "side" | "line" | "end_line" | "quote" | "text"> & {
+  id: string | null;
+};
+
+/** What the server keeps of it. */
+const said = ({ path, side, line, end_line, quote, text }: Omit<Writing, "id">) => ({
+  path,
+  side,
+  line,
+  end_line,
+  quote,
+  text,
+});
 
 export function useComments(attempt: string) {
   const path = `/task-attempts/${attempt}/comments`;
@@ -41,9 +43,8 @@ export function useComments(attempt: string) {
       return true;
     }
     try {
-      const { id, ...said } = writing;
-      if (id) await put(`${path}/${id}`, { text: said.text });
-      else await post(path, said);
+      if (writing.id) await put(`${path}/${writing.id}`, { text: writing.text });
+      else await post(path, said(writing));
       setWriting(null);
       setProblem(null);
       await refresh();
@@ -76,7 +77,7 @@ export function useComments(attempt: string) {
         await Promise.all(list.map(({ id }) => remove(`${path}/${id}`)));
         const undo = async () => {
           try {
-            for (const { id: _, sent_at: __, ...said } of list) await post(path, said);
+            for (const comment of list) await post(path, said(comment));
           } catch (error) {
             sayError(error);
           }
