@@ -97,14 +97,15 @@ export class World {
     git('init', '-q', '-b', 'main');
     git('config', 'user.name', 'A Person');
     git('config', 'user.email', 'person@example.invalid');
-    for (const [file, text] of Object.entries(files)) {
+    const write = (file, text) => {
       mkdirSync(dirname(join(path, file)), { recursive: true });
       writeFileSync(join(path, file), text);
-    }
+    };
+    for (const [file, text] of Object.entries(files)) write(file, text);
     git('add', '-A');
     git('commit', '-qm', 'first');
     const project = await this.post('/projects', { name, git_repo_path: path, use_existing_repo: true });
-    return { ...project, path, git };
+    return { ...project, path, git, write };
   }
 
   task(project, title, description = '') {
