@@ -122,6 +122,19 @@ journey('the board is worked with the keyboard alone', async (world) => {
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
 });
 
+journey('to take work back to Forge is to reply to its agent, and the way back leads to the same card', async (world) => {
+  const { project, open } = await board(world);
+  const { task, attempt } = await world.start(project, 'Add a rate limiter', 'say done');
+  await world.settled(attempt.id, 'finished');
+  const tab = await open();
+  await cardOf(tab, 'Add a rate limiter').dragTo(tab.page.getByRole('region', { name: 'Forge' }), { targetPosition: { x: 100, y: 400 } });
+  await tab.page.waitForURL(new RegExp(`/a/${attempt.id}`));
+  await tab.page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Reply');
+  assert.equal(await status(world, task), 'inreview');
+  await tab.page.goBack();
+  await tab.page.waitForFunction(() => document.activeElement?.textContent === 'Add a rate limiter');
+});
+
 journey('an approval is allowed on its card', async (world) => {
   const { project, open } = await board(world);
   const { attempt } = await world.start(project, 'Drop old migrations', 'permit Bash {"command":"rm -rf ./migrations"}\nsay it is allowed');

@@ -113,13 +113,18 @@ const recover = (task: string) =>
 
 /** Opens an attempt and does something there, as soon as the page can. */
 export function openAttempt(id: string, then?: ActionId) {
+  const before = document.activeElement;
   navigate(`/a/${id}`);
   if (!then) return;
-  const deadline = performance.now() + 5000;
+  const deadline = performance.now() + 10_000;
   const look = () => {
+    if (location.pathname !== `/a/${id}` || performance.now() > deadline) return;
     const action = offered().find((it) => it.id === then);
-    if (action) action.run();
-    else if (performance.now() < deadline && location.pathname === `/a/${id}`) requestAnimationFrame(look);
+    action?.run();
+    // To go to a place may be tried until it is reached: a page that is still being drawn offers what it cannot do.
+    const now = document.activeElement;
+    const isReached = now !== document.body && now !== before;
+    if (!action || (then === "reply" && !isReached)) setTimeout(look, 50);
   };
   requestAnimationFrame(look);
 }
