@@ -358,11 +358,14 @@ impl Engine {
             }
         };
         let run = intent.run_row();
-        let desk = self.desk(intent).await?;
-        if !intent.in_place {
-            self.look_before(&run, &intent.repository, &intent.worktree, intent.project).await;
-        }
-        let spawned = self.launch(&run, &intent.worktree, &desk).await?;
+        let look = async {
+            if !intent.in_place {
+                self.look_before(&run, &intent.repository, &intent.worktree, intent.project).await;
+            }
+        };
+        // Side by side: neither knows of the other, and somebody waits.
+        let (desk, ()) = tokio::join!(self.desk(intent), look);
+        let spawned = self.launch(&run, &intent.worktree, &desk?).await?;
         self.inner.seam.pass("start.spawned", "").await;
         self.list_checkout_later(&run);
         self.record(intent, Some(spawned)).await
