@@ -90,14 +90,15 @@ journey('the help lists every key of the table, and the keys of everywhere do wh
   await until('the folded rail', async () => (await rail.boundingBox()).width < wide / 2);
 });
 
+/** Axe takes its time, so pages and settings are walked apart. */
 for (const colorScheme of ['light', 'dark']) {
-  journey(`no button lacks a name and axe is content on every main page, ${colorScheme}`, async (world) => {
+  const walk = (what, pathsOf) => journey(`no button lacks a name and axe is content on every page ${what}, ${colorScheme}`, async (world) => {
     const project = await world.project('shop-api');
     await world.task(project, 'A wish');
     const { task, attempt } = await world.start(project, 'Asks', 'say hello\nedit a.txt hello\npermit Bash {"command": "ls"}');
     await world.settled(attempt.id, 'waiting');
     const tab = await world.open('/', { colorScheme });
-    for (const path of ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, `/t/${task.id}`, ...sectionsOf(project)]) {
+    for (const path of pathsOf({ project, task, attempt })) {
       await visit(tab, path);
       await tab.named();
       await tab.accessible().catch((error) => {
@@ -106,6 +107,8 @@ for (const colorScheme of ['light', 'dark']) {
     }
     assert.equal((await world.attempt(attempt.id)).state, 'waiting');
   });
+  walk('of work', ({ project, task, attempt }) => ['/', `/p/${project.id}`, '/inbox', `/a/${attempt.id}`, `/t/${task.id}`]);
+  walk('of the settings', ({ project }) => sectionsOf(project));
 }
 
 journey('no page scrolls sideways at 375 px', async (world) => {
