@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use forge_model::entry::{
-    Action, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, ToolResult, ToolResultKind,
+    Action, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, Todo, ToolResult, ToolResultKind,
     ToolStatus,
 };
 use forge_model::{Answer, AskKind, Entry, Usage};
@@ -44,6 +44,10 @@ pub enum Event {
     Edit {
         path: String,
         content: String,
+    },
+    /// The to-do list, as it is now.
+    Todos {
+        todos: Vec<Todo>,
     },
     /// A command starts.
     Run {
@@ -269,6 +273,12 @@ impl Talk {
                 let status = ToolStatus::Success;
                 let kind = EntryType::ToolUse { tool_name: "edit".into(), action_type, status };
                 vec![self.entries.show(kind, label)]
+            }
+            Event::Todos { todos } => {
+                let action_type = Action::TodoManagement { todos, operation: "write".into() };
+                let status = ToolStatus::Success;
+                let kind = EntryType::ToolUse { tool_name: "todos".into(), action_type, status };
+                vec![self.entries.show(kind, "TODO list updated")]
             }
             Event::Run { id, command } => {
                 let entry = command_entry(&id, &command, None, ToolStatus::Created);

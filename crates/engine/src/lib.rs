@@ -23,6 +23,7 @@ mod comments;
 mod config;
 mod copied_files;
 mod delete_file;
+mod demo;
 mod desk;
 mod detect;
 mod dev_server;
@@ -141,6 +142,7 @@ pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};
 pub use comments::{CommentChange, NewComment};
 pub use config::{ConfigChange, config_schema};
+pub use demo::Demo;
 pub use diffs::{DiffFile, DiffOf, DiffSet, DiffStep, DiffTurn, DiffView, DiffWanted, FileVersion};
 pub use disk::{AttemptUse, DiskUse, ProjectUse};
 pub use drafts::{AttemptDrafts, DraftChange, DraftQueue, ProjectDrafts};
@@ -240,6 +242,7 @@ struct Inner {
     line: Arc<held::Line>,
     limited: Arc<limited::Bell>,
     disk: disk::LastLook,
+    demo: demo::Makers,
     crowds: logs::Crowds,
     entries: entries::Hub,
     kept_tasks: kept_tasks::KeptTasks,

@@ -126,6 +126,7 @@ impl Engine {
                 limited: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),
+                demo: Default::default(),
                 crowds: Default::default(),
                 entries: Default::default(),
                 kept_tasks: Default::default(),

@@ -59,6 +59,7 @@ impl Engine {
 
     /// Stops everything that runs, and says how much that was.
     pub async fn stop_all(&self) -> Result<usize> {
+        self.leave_demo().await;
         self.close_line().await?;
         let live = self.inner.store.read(runs::live).await?;
         let stops: Vec<_> = live

@@ -12,7 +12,6 @@ mod browser;
 mod cli;
 mod client;
 mod commands;
-mod demo;
 mod environment;
 mod event_stream;
 mod exit;

@@ -1,8 +1,8 @@
 //! The player of the built-in scripted agent: a process of its own that does what its script says.
 //!
-//! The script is the prompt, one verb a line. It answers on standard output by the protocol of
-//! `forge_agents::scripted`, and reads further turns and answers from standard input. It uses no network and
-//! no account.
+//! The script is the prompt, one verb a line, or a file that the prompt names by `play PATH`. The player answers on
+//! standard output by the protocol of `forge_agents::scripted`, and reads further turns and answers from standard input.
+//! It uses no network and no account.
 
 mod edit;
 mod output;
@@ -118,11 +118,15 @@ impl Player {
         Ok(())
     }
 
-    fn play_turn(&mut self, script: &str) -> Result<(), Stop> {
-        for line in script.lines() {
-            match Verb::read(line) {
-                Ok(None) => {}
-                Ok(Some(verb)) => self.play(verb)?,
+    fn play_turn(&mut self, turn: &str) -> Result<(), Stop> {
+        let file = script::played_file(turn).map(edit::read).transpose();
+        let file = match file {
+            Ok(file) => file,
+            Err(error) => return self.refuse(&format!("{error:#}")),
+        };
+        for verb in script::verbs(file.as_deref().unwrap_or(turn)) {
+            match verb {
+                Ok(verb) => self.play(verb)?,
                 Err(mistake) => return self.refuse(&mistake),
             }
         }
@@ -152,6 +156,7 @@ impl Player {
                 Err(error) => return self.refuse(&format!("{error:#}")),
             },
             Verb::Run(command) => self.run(command)?,
+            Verb::Todos(todos) => self.output.event(&Event::Todos { todos })?,
             Verb::Lines { count, every } => {
                 let start = Instant::now();
                 if every.is_zero() {

@@ -14,7 +14,7 @@ use forge_engine::{
 use forge_server::ServeOptions;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::warn;
+use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use crate::address::DEFAULT_PORT;
@@ -28,7 +28,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::port_file::PortFile;
 use crate::server_file::{self, ServerFile};
-use crate::{browser, demo, home, token};
+use crate::{browser, home, token};
 
 /// What is logged when `RUST_LOG` says nothing.
 const DEFAULT_LOG: &str =
@@ -105,7 +105,7 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
         browser::open(&reach.for_browser(&token));
     }
     if plan.demo {
-        tokio::spawn(demo::show(engine.clone()));
+        tokio::spawn(show_demo(engine.clone()));
     }
     let options =
         ServeOptions { listener, host_names: reach.names, token, require_token: reach.require_token };
@@ -121,6 +121,15 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
     let running = engine.overview().await.map_or(0, |overview| overview.running);
     output.remark(farewell(running));
     Ok(Exit::Ok)
+}
+
+/// Makes the demo. Failing to is a pity, not a reason to stop serving.
+async fn show_demo(engine: Engine) {
+    match engine.demo().await {
+        Ok(demo) if demo.is_new => info!("the demo is being made: it is the project {:?}", demo.project.name),
+        Ok(_) => info!("the demo is there already, as it was left; for a fresh one remove its project first"),
+        Err(error) => warn!("the demo could not be made: {error}"),
+    }
 }
 
 /// Where older tools look for worktrees. A data directory that somebody has moved is one beside the first, for trying

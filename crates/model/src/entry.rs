@@ -108,7 +108,7 @@ pub enum ToolResultKind {
 }
 
 /// One item of an agent's to-do list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
     pub content: String,
     pub status: String,

@@ -108,6 +108,7 @@ export const operations = {
   listTasks: {"method":"GET","path":"/api/tasks","gives":"data"},
   listTasksOfProject: {"method":"GET","path":"/api/projects/{project_id}/tasks","gives":"data"},
   live: {"method":"GET","path":"/api/live/ws","gives":"socket"},
+  makeDemo: {"method":"POST","path":"/api/demo","gives":"data"},
   markReviewCommentsSent: {"method":"POST","path":"/api/task-attempts/{attempt_id}/comments/sent","gives":"data"},
   mergeTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/merge","gives":"data"},
   metrics: {"method":"GET","path":"/metrics","gives":"text"},
@@ -676,6 +677,11 @@ export abstract class Operations {
     return this.followSocket(operations.live, { subscriptions, options });
   }
 
+  /** Makes the demo, unless it is there, and returns its project; its tasks follow within seconds. */
+  makeDemo(options?: CallOptions): Promise<T.Project> {
+    return this.call(operations.makeDemo, { options });
+  }
+
   /** Notes that review comments were sent to the agent, all of them or none, and lists all there are. */
   markReviewCommentsSent(attemptId: string, body: T.ReviewCommentsSent, options?: CallOptions): Promise<T.ReviewComment[]> {
     return this.call(operations.markReviewCommentsSent, { path: { attempt_id: attemptId }, body, options });
@@ -711,7 +717,7 @@ export abstract class Operations {
     return this.call(operations.openTaskAttemptInEditor, { path: { attempt_id: attemptId }, body, options });
   }
 
-  /** The page for people. */
+  /** The board, a page for people. */
   page(options?: CallOptions): Promise<string> {
     return this.call(operations.page, { options });
   }

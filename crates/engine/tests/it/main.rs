@@ -13,6 +13,7 @@ mod cleaning;
 mod config;
 mod copied_files;
 mod crowd;
+mod demo;
 #[path = "../../../hosts/tests/it/described.rs"]
 mod described;
 mod dev_servers;

@@ -1,7 +1,7 @@
-//! Writes a file of a script, below the current directory and nowhere else.
+//! Writes a file of a script, or reads a script, below the current directory and nowhere else.
 
 use std::fs;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 
@@ -11,22 +11,35 @@ pub(super) fn write(path: &str, content: &str) -> anyhow::Result<()> {
     write_below(&here, path, content)
 }
 
+/// Reads a file. A path that leaves the current directory is refused.
+pub(super) fn read(path: &str) -> anyhow::Result<String> {
+    let here = std::env::current_dir().context("could not find the current directory")?;
+    let full = below(&here, path).with_context(|| format!("cannot play {path}"))?;
+    fs::read_to_string(&full).with_context(|| format!("cannot play {path}"))
+}
+
 fn write_below(root: &Path, path: &str, content: &str) -> anyhow::Result<()> {
+    let full = below(root, path).with_context(|| format!("cannot edit {path}"))?;
+    if let Some(folder) = full.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("could not make the folders of {path}"))?;
+    }
+    fs::write(&full, content).with_context(|| format!("could not write {path}"))
+}
+
+/// Returns where a path is, which must be below the root.
+fn below(root: &Path, path: &str) -> anyhow::Result<PathBuf> {
     let wanted = Path::new(path);
     if !wanted.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-        bail!("cannot edit {path}: it leaves the directory");
+        bail!("it leaves the directory");
     }
     let full = root.join(wanted);
     // A link inside may still lead outside; what exists already of the path tells.
     let real_root = root.canonicalize().with_context(|| format!("could not find {}", root.display()))?;
     let existing = full.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(root);
     if !existing.canonicalize().is_ok_and(|real| real.starts_with(&real_root)) {
-        bail!("cannot edit {path}: it leaves the directory");
+        bail!("it leaves the directory");
     }
-    if let Some(folder) = full.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("could not make the folders of {path}"))?;
-    }
-    fs::write(&full, content).with_context(|| format!("could not write {path}"))
+    Ok(full)
 }
 
 #[cfg(test)]
@@ -51,7 +64,7 @@ mod tests {
         let absolute = outside.path().join("x").display().to_string();
         for path in ["../x", "a/../../x", &absolute, "link/x", "link/new/x", "dangling"] {
             let error = write_below(dir.path(), path, "hi").unwrap_err();
-            assert!(error.to_string().contains("it leaves the directory"), "{error:#}");
+            assert_eq!(format!("{error:#}"), format!("cannot edit {path}: it leaves the directory"));
         }
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     }

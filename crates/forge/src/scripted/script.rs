@@ -2,19 +2,56 @@
 
 use std::time::Duration;
 
+use forge_model::entry::Todo;
 use serde_json::Value;
+
+/// Finds the file that a turn wants to have played: `play PATH`, on a line of its own. The turn's other lines are
+/// words for people then.
+pub(super) fn played_file(turn: &str) -> Option<&str> {
+    turn.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        ["play", path] => Some(path),
+        _ => None,
+    })
+}
+
+/// Reads a script verb by verb, up to its first mistake.
+pub(super) fn verbs(script: &str) -> impl Iterator<Item = Result<Verb, String>> {
+    let mut lines = script.lines();
+    std::iter::from_fn(move || {
+        loop {
+            match Verb::read(lines.next()?) {
+                Ok(None) => {}
+                Ok(Some(Verb::Edit { path, content })) => {
+                    let Some(end) = content.trim_end().strip_prefix("<<") else {
+                        return Some(Ok(Verb::Edit { path, content }));
+                    };
+                    let content: String = lines
+                        .by_ref()
+                        .take_while(|line| *line != end)
+                        .map(|line| format!("{line}\n"))
+                        .collect();
+                    return Some(Ok(Verb::Edit { path, content }));
+                }
+                Ok(Some(verb)) => return Some(Ok(verb)),
+                Err(mistake) => return Some(Err(mistake)),
+            }
+        }
+    })
+}
 
 /// One line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verb {
     Say(String),
     Think(String),
-    /// Writes a file; the content ends with a newline that the script need not hold.
+    /// Writes a file; the content ends with a newline that the script need not hold. `<<END` in its place means the
+    /// lines up to one that is `END`.
     Edit {
         path: String,
         content: String,
     },
     Run(String),
+    Todos(Vec<Todo>),
     /// Prints numbered lines with the time, one every so often; without a pause, as fast as it can.
     Lines {
         count: u64,
@@ -59,6 +96,7 @@ impl Verb {
                 content: format!("{}\n", text.trim_start()),
             }),
             "run" => some_text(rest).map(Verb::Run),
+            "todos" => rest.split('|').map(todo).collect::<Option<_>>().map(Verb::Todos),
             "lines" => rest.split_once(char::is_whitespace).and_then(|(count, every)| {
                 let every = milliseconds(every.trim_start())?;
                 Some(Verb::Lines { count: count.parse().ok()?, every })
@@ -87,6 +125,7 @@ fn usage(word: &str) -> &'static str {
     match word {
         "edit" => "edit PATH TEXT",
         "run" => "run COMMAND",
+        "todos" => "todos done TEXT | doing TEXT | open TEXT",
         "lines" => "lines N EVERY_MS",
         "sleep" => "sleep MS",
         "ask" => "ask TEXT",
@@ -101,6 +140,17 @@ fn usage(word: &str) -> &'static str {
         "exit" => "exit CODE, with a code from 0 to 255",
         _ => "say TEXT",
     }
+}
+
+fn todo(item: &str) -> Option<Todo> {
+    let (word, text) = item.trim().split_once(char::is_whitespace)?;
+    let status = match word {
+        "done" => "completed",
+        "doing" => "in_progress",
+        "open" => "pending",
+        _ => return None,
+    };
+    Some(Todo { content: text.trim_start().to_string(), status: status.to_string(), priority: None })
 }
 
 fn some_text(rest: &str) -> Option<String> {
@@ -133,6 +183,14 @@ mod tests {
         let (path, content) = ("a/b.txt".to_string(), "two words\n".to_string());
         assert_eq!(read("edit a/b.txt two words"), Some(Verb::Edit { path, content }));
         assert_eq!(read("run echo hi | cat"), Some(Verb::Run("echo hi | cat".into())));
+        let todo = |content: &str, status: &str| Todo {
+            content: content.into(),
+            status: status.into(),
+            priority: None,
+        };
+        let list =
+            vec![todo("Read the code", "completed"), todo("Test", "in_progress"), todo("Ship", "pending")];
+        assert_eq!(read("todos done Read the code | doing Test|open  Ship"), Some(Verb::Todos(list)));
         assert_eq!(read("lines 3 1000"), Some(Verb::Lines { count: 3, every: second }));
         assert_eq!(read("  sleep 1000\r"), Some(Verb::Sleep(second)));
         assert_eq!(read("ask which?"), Some(Verb::Ask("which?".into())));
@@ -149,6 +207,24 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_many_lines_ends_where_its_script_says() {
+        let script = "edit a.txt <<END\none\n\n  say two\nEND\nsay done\nedit b.txt <<END\nthe rest";
+        let verbs: Vec<Verb> = verbs(script).map(Result::unwrap).collect();
+        let edit = |path: &str, content: &str| Verb::Edit { path: path.into(), content: content.into() };
+        let done = Verb::Say("done".into());
+        assert_eq!(verbs, [edit("a.txt", "one\n\n  say two\n"), done, edit("b.txt", "the rest\n")]);
+    }
+
+    #[test]
+    fn a_turn_names_the_file_to_play_on_a_line_of_its_own() {
+        assert_eq!(
+            played_file("Add coupons\n\nPlease.\n  play .demo/coupons.txt\n"),
+            Some(".demo/coupons.txt")
+        );
+        assert_eq!(played_file("play by the rules\nsay play a.txt\nplay"), None);
+    }
+
+    #[test]
     fn a_line_without_a_verb_is_said_and_a_blank_one_ignored() {
         assert_eq!(read("Fix the tests"), Some(Verb::Say("Fix the tests".into())));
         assert_eq!(read("saying is no verb"), Some(Verb::Say("saying is no verb".into())));
@@ -160,6 +236,8 @@ mod tests {
         for line in [
             "edit only-a-path",
             "run",
+            "todos",
+            "todos done Read | Write",
             "lines ten 1",
             "lines 10",
             "sleep long",

@@ -7,6 +7,7 @@ mod board;
 mod comments;
 mod config;
 mod containers;
+mod demo;
 mod diffs;
 mod disk;
 mod drafts;
@@ -51,6 +52,7 @@ pub(crate) fn all() -> Api {
         .merge(mcp_config::api())
         .merge(github::api())
         .merge(board::api())
+        .merge(demo::api())
         .merge(projects::api())
         .merge(tasks::api())
         .merge(attempts::api())

@@ -1,0 +1,4 @@
+// Amounts of money, as people read them.
+export function formatPrice(amount) {
+  return "$" + amount / 100;
+}
