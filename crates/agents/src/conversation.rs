@@ -80,6 +80,8 @@ pub enum Step {
     Usage(Usage),
     /// Notes that the provider refuses to serve, until a moment in milliseconds since 1970 when it tells.
     Limited { until_ms: Option<i64> },
+    /// The same, for so many milliseconds from when this was said.
+    LimitedFor { ms: i64 },
     /// Notes that the agent does not know the session it was to go on with; the turn fails because of it.
     SessionUnknown,
     /// Logs something a person debugging Forge may want to know.

@@ -76,24 +76,44 @@ impl Entries {
 
     /// Shows a line of standard error, together with those that came right before it.
     pub(crate) fn show_error_line(&mut self, line: &str) -> Option<Step> {
+        self.show_line(line, |_| EntryType::ErrorMessage { error_type: ErrorType::Other })
+    }
+
+    /// The same for an agent that uses standard error for whatever it does not say in its protocol: only what reads
+    /// as an error is one.
+    pub(crate) fn show_muttering(&mut self, line: &str) -> Option<Step> {
+        self.show_line(line, |text| match reads_as_error(text) {
+            true => EntryType::ErrorMessage { error_type: ErrorType::Other },
+            false => EntryType::SystemMessage,
+        })
+    }
+
+    fn show_line(&mut self, line: &str, kind: impl Fn(&str) -> EntryType) -> Option<Step> {
         let line = line.trim_end();
         if line.is_empty() || self.last_error.as_deref() == Some(line) {
             return None;
         }
-        let kind = EntryType::ErrorMessage { error_type: ErrorType::Other };
         if let Some((index, text)) = &mut self.errors
             && text.len() + line.len() < ERROR_ENTRY
         {
             text.push('\n');
             text.push_str(line);
-            return Some(Step::Entry { index: *index, entry: Entry::new(kind, text.clone()) });
+            return Some(Step::Entry { index: *index, entry: Entry::new(kind(text), text.clone()) });
         }
-        let (index, step) = self.add(Entry::new(kind, line));
+        let (index, step) = self.add(Entry::new(kind(line), line));
         self.errors = Some((index, line.to_string()));
         // Kept only while it is short: it is there to recognise a sentence, not a flood.
         self.last_error = Some(line.to_string()).filter(|line| line.len() < ERROR_ENTRY);
         Some(step)
     }
+}
+
+/// Says whether a text speaks of an error.
+fn reads_as_error(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words =
+        ["error", "fail", "fatal", "exception", "panic", "denied", "unauthorized", "refused", "not found"];
+    words.iter().any(|word| lower.contains(word))
 }
 
 /// Says whether a line is meant as JSON: an object, or a list of something but words. `[INFO] ready` is a plain line.
@@ -181,6 +201,22 @@ mod tests {
         assert_eq!(shown(entries.show_error_line("two")), (0, "one\ntwo".into()));
         entries.show(EntryType::AssistantMessage, "meanwhile");
         assert_eq!(shown(entries.show_error_line("three")), (2, "three".into()));
+    }
+
+    #[test]
+    fn what_an_agent_mutters_is_an_error_once_it_speaks_of_one() {
+        let mut entries = Entries::default();
+        let kind = |step: Option<Step>| match step {
+            Some(Step::Entry { index, entry }) => (index, entry.entry_type),
+            other => panic!("no entry: {other:?}"),
+        };
+        let said = entries.show_muttering("Ripgrep is not available. Falling back to GrepTool.");
+        assert_eq!(kind(said), (0, EntryType::SystemMessage));
+        let error = EntryType::ErrorMessage { error_type: ErrorType::Other };
+        assert_eq!(kind(entries.show_muttering("Error handling request {")), (0, error.clone()));
+        assert_eq!(kind(entries.show_muttering("}")), (0, error));
+        entries.show(EntryType::AssistantMessage, "meanwhile");
+        assert_eq!(kind(entries.show_muttering("ready")), (2, EntryType::SystemMessage));
     }
 
     #[test]

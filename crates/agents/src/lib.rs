@@ -16,6 +16,7 @@ mod raw;
 mod relative;
 pub mod scripted;
 pub mod settings;
+mod wait;
 
 pub use agent::{About, Agent, Capabilities, CommandSpec, Login, Program, Turn};
 pub use conversation::{AskRequest, Conversation, Step};
@@ -24,9 +25,9 @@ pub use mcp::{McpFile, mcp_file};
 pub use settings::{check_settings, schemas};
 
 /// The version of what lines become. Entries are kept beside the log they were made of, under this number; when it is
-/// another, they are made anew. It goes up by one with every release in which any agent's lines become other steps,
-/// or a conversation remembers something else.
-pub const FOLD_VERSION: u32 = 1;
+/// another, they are made anew. It goes up by one whenever any agent's lines become other entries, or a conversation
+/// remembers something else; `tests/it/fold_version.rs` notices.
+pub const FOLD_VERSION: u32 = 2;
 
 /// Every agent Forge can run: one line each.
 pub static AGENTS: &[&dyn Agent] = &[

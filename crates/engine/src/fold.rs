@@ -331,6 +331,11 @@ impl Talk {
                     self.far.limit = Some(Limit { until: until_ms.map(Time::from_millis) });
                     effects.limit = Some(self.far.limit);
                 }
+                Step::LimitedFor { ms } => {
+                    let until = self.far.signs.now().millis().saturating_add(ms);
+                    self.far.limit = Some(Limit { until: Some(Time::from_millis(until)) });
+                    effects.limit = Some(self.far.limit);
+                }
                 Step::SessionUnknown => self.far.session_unknown = true,
                 Step::Done { ok, error, summary } => {
                     self.far.turns_done += 1;

@@ -5,6 +5,7 @@ use forge_model::entry::ErrorType;
 use serde_json::Value;
 
 use super::wire::Failure;
+use crate::{Step, wait};
 
 /// The code by which an agent says that somebody must log in first.
 const AUTH_REQUIRED: i64 = -32000;
@@ -14,8 +15,8 @@ const AUTH_REQUIRED: i64 = -32000;
 pub(super) struct Refusal {
     pub(super) words: String,
     pub(super) kind: ErrorType,
-    /// The provider's limit is reached, until a moment when it tells.
-    pub(super) limited: Option<Option<i64>>,
+    /// The provider's limit is reached: the step that says so, with its end when that is told.
+    pub(super) limited: Option<Step>,
 }
 
 impl Refusal {
@@ -57,6 +58,11 @@ impl Refusal {
         let is_limit = code == 429
             || says(&[
                 "http 429",
+                "error: 429",
+                "error 429",
+                "status 429",
+                "status code 429",
+                "status code: 429",
                 "rate limit",
                 "usage limit",
                 "quota exceeded",
@@ -65,7 +71,7 @@ impl Refusal {
                 "too many requests",
             ]);
         Self {
-            limited: is_limit.then(|| moment(&words)),
+            limited: is_limit.then(|| limit(&words)),
             kind: if login { ErrorType::SetupRequired } else { ErrorType::Other },
             words,
         }
@@ -76,8 +82,15 @@ fn text(value: &Value, key: &str) -> Option<String> {
     Some(value.get(key)?.as_str()?.to_string())
 }
 
-/// Finds the first moment that a text tells in full: `2026-11-16T09:00:00Z`. "In two hours" is none: nothing here
-/// knows what time it is.
+/// Says that a limit is reached. Nothing here knows what time it is: how long to wait is told as it was.
+fn limit(text: &str) -> Step {
+    match (moment(text), wait::told_ms(text)) {
+        (None, Some(ms)) => Step::LimitedFor { ms },
+        (until_ms, _) => Step::Limited { until_ms },
+    }
+}
+
+/// Finds the first moment that a text tells in full: `2026-11-16T09:00:00Z`.
 fn moment(text: &str) -> Option<i64> {
     let words =
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | ')' | ',' | '[' | ']'));
@@ -111,9 +124,13 @@ mod tests {
     #[test]
     fn a_limit_is_told_with_the_moment_it_ends_when_there_is_one() {
         let refusal = read(429, "Too many requests; try again at 2025-10-09T08:53:20Z.", Value::Null);
-        assert_eq!(refusal.limited, Some(Some(1_760_000_000_000)));
-        assert_eq!(read(429, "slow down", Value::Null).limited, Some(None));
-        assert_eq!(Refusal::said("You exceeded your rate limit").limited, Some(None));
+        assert_eq!(refusal.limited, Some(Step::Limited { until_ms: Some(1_760_000_000_000) }));
+        let endless = Some(Step::Limited { until_ms: None });
+        assert_eq!(read(429, "slow down", Value::Null).limited, endless);
+        assert_eq!(Refusal::said("You exceeded your rate limit").limited, endless);
+        assert_eq!(Refusal::said("Error: 429 status code (no body)").limited, endless);
+        let waits = Refusal::said("Error: 429 Rate limit reached, try again in 1m30s");
+        assert_eq!(waits.limited, Some(Step::LimitedFor { ms: 90_000 }));
         assert_eq!(Refusal::said("The tests fail at 2025-10-09T08:53:20Z").limited, None);
     }
 }

@@ -185,7 +185,7 @@ impl Conversation for Fold {
     }
 
     fn read_error(&mut self, line: &str) -> Vec<Step> {
-        self.entries.show_error_line(line).into_iter().collect()
+        self.entries.show_muttering(line).into_iter().collect()
     }
 
     fn say(&mut self, prompt: &str) -> Vec<Step> {
@@ -432,7 +432,7 @@ impl Fold {
             self.text = Growing::default();
             self.summary = None;
             steps.push(Step::Entry { index, entry });
-            steps.extend(refusal.limited.map(|until_ms| Step::Limited { until_ms }));
+            steps.extend(refusal.limited);
             steps.extend(self.close_turn(Some(refusal.words), result));
             return steps;
         }
@@ -461,7 +461,7 @@ impl Fold {
             return steps;
         }
         steps.extend(self.text.close());
-        steps.extend(refusal.limited.map(|until_ms| Step::Limited { until_ms }));
+        steps.extend(refusal.limited.clone());
         steps.extend(self.entries.show_error(refusal.kind.clone(), &refusal.words));
         steps.extend(self.close_turn(Some(refusal.words.clone()), &Value::Null));
         steps
@@ -501,7 +501,7 @@ impl Fold {
 
     /// Ends a conversation that could not begin.
     fn give_up(&mut self, refusal: Refusal) -> Vec<Step> {
-        let mut steps = Vec::from_iter(refusal.limited.map(|until_ms| Step::Limited { until_ms }));
+        let mut steps = Vec::from_iter(refusal.limited);
         steps.extend(self.entries.show_error(refusal.kind, &refusal.words));
         self.broken = Some(refusal.words);
         steps.extend(self.next());

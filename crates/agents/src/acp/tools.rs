@@ -125,6 +125,15 @@ impl Call {
         name.unwrap_or(if self.title.is_empty() { "tool" } else { &self.title }).to_string()
     }
 
+    /// The tool's name, as rules read it. Whoever makes a tool gives it its title: it must not pass for one of the
+    /// agent's own, which are known by their name or kind.
+    pub(super) fn asked_tool(&self) -> String {
+        match (self.name.as_deref(), self.kind.as_deref()) {
+            (None, None | Some("" | "other")) => format!("other: {}", self.tool()),
+            _ => self.tool(),
+        }
+    }
+
     /// Says whether the call shows a plan and waits for it to be approved.
     pub(super) fn is_plan(&self) -> bool {
         self.kind.as_deref() == Some("switch_mode")

@@ -249,7 +249,7 @@ impl Fold {
         let tool = match kind {
             AskKind::Plan => "plan".to_string(),
             AskKind::Question => "question".to_string(),
-            AskKind::Permission => call.tool(),
+            AskKind::Permission => call.asked_tool(),
         };
         let (text, mut input) = (call.question(&self.roots), call.asked_input(titles_are_commands));
         steps.extend(self.show_call(&call_id, ToolStatus::Created));

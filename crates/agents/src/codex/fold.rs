@@ -22,7 +22,7 @@ use super::turns::{Came, Ended, Turns};
 use super::wire::{self, Line};
 use crate::conversation::remembered;
 use crate::entries::Entries;
-use crate::{Conversation, Step, Turn};
+use crate::{Conversation, Step, Turn, wait};
 
 /// A conversation with one process of Codex.
 #[derive(Debug, Serialize, Deserialize)]
@@ -348,7 +348,10 @@ impl Fold {
     fn failed(&mut self, trouble: &wire::Trouble, steps: &mut Vec<Step>) -> String {
         let (kind, words) = trouble.shown();
         if trouble.is_limit() && !std::mem::replace(&mut self.limited, true) {
-            steps.push(Step::Limited { until_ms: self.allowances.until_ms() });
+            steps.push(match (self.allowances.until_ms(), wait::told_ms(&trouble.words())) {
+                (None, Some(ms)) => Step::LimitedFor { ms },
+                (until_ms, _) => Step::Limited { until_ms },
+            });
         }
         steps.extend(self.entries.show_error(kind, &words));
         words

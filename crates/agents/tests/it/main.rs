@@ -9,6 +9,8 @@ mod codex;
 #[cfg(test)]
 mod dice;
 #[cfg(test)]
+mod fold_version;
+#[cfg(test)]
 mod fuzzed;
 #[cfg(test)]
 mod headless;

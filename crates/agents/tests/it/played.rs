@@ -8,7 +8,7 @@ use forge_agents::Turn;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::recording::{Part, Protocol, Recording};
+use crate::recording::{Part, Play, Protocol, Recording};
 use crate::{acp, claude, codex};
 
 fn crate_dir() -> &'static Path {
@@ -89,4 +89,47 @@ fn what_was_said_in_every_scenario_with_the_real_programs() {
     for (name, recording) in recordings() {
         assert_snapshot!(name, recording.fold_any_size().replace(version, "\"version\":\"0\""));
     }
+}
+
+/// The figures of request n are 1000 + 10 n for input, 200 + n of it from the cache, and 50 + n for output. Of the two
+/// requests of this scenario each program tells what is in this table, and that is what is counted.
+#[test]
+fn what_each_real_program_tells_of_its_usage_is_counted() {
+    let both = |n: i64| (2010 + 20 * n, 401 + 2 * n, 101 + 2 * n);
+    for (cli, told) in [
+        ("claude", Tells::CacheBeside(both(0))),
+        ("codex", Tells::CacheInside(both(0))),
+        ("copilot", Tells::CacheInside(both(0))),
+        ("qwen", Tells::CacheInside(both(0))),
+        // One request came before: it chooses a model, and what that took is not told.
+        ("gemini", Tells::NoCache(both(1))),
+        // The last request alone.
+        ("opencode", Tells::CacheInside((1020, 202, 52))),
+    ] {
+        let name = format!("played_{cli}_writes");
+        let (_, recording) = recordings().into_iter().find(|(known, _)| *known == name).unwrap();
+        let mut play = Play::begin(&recording);
+        for part in &recording.parts {
+            match part {
+                Part::Printed(bytes) => play.print(bytes),
+                Part::Error(line) => play.print_error(line),
+                Part::Sent(message) => play.act(&recording.told(message)),
+            }
+        }
+        let used = play.used().unwrap_or_else(|| panic!("{cli} told nothing"));
+        let counted = (used.input_tokens, used.cache_read_tokens, used.output_tokens);
+        let expected = match told {
+            Tells::CacheBeside((input, cached, output)) => (Some(input), Some(cached), Some(output)),
+            Tells::CacheInside((input, cached, output)) => (Some(input - cached), Some(cached), Some(output)),
+            Tells::NoCache((input, _, output)) => (Some(input), None, Some(output)),
+        };
+        assert_eq!(counted, expected, "{cli}");
+    }
+}
+
+/// Whether the input that a program tells has what came from the cache.
+enum Tells {
+    CacheBeside((i64, i64, i64)),
+    CacheInside((i64, i64, i64)),
+    NoCache((i64, i64, i64)),
 }

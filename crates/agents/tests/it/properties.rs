@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::recording::{Part, Play, Protocol, Recording, Told};
-use crate::{acp, claude, codex, fuzzed, headless, scripted};
+use crate::{acp, claude, codex, fuzzed, headless, played, scripted};
 
 /// The directories of recordings, and how they are read: one line for each.
 const RECORDED: &[(&str, Protocol)] = &[
@@ -32,7 +32,7 @@ fn fixtures() -> std::path::PathBuf {
 }
 
 /// Calls `each` with every recording there is, and its name.
-fn each_recording(mut each: impl FnMut(&str, Recording)) {
+pub(crate) fn each_recording(mut each: impl FnMut(&str, Recording)) {
     for (directory, protocol) in RECORDED {
         let files = fs::read_dir(fixtures().join(directory)).unwrap().map(|file| file.unwrap().path());
         let mut names: Vec<String> = files
@@ -47,6 +47,9 @@ fn each_recording(mut each: impl FnMut(&str, Recording)) {
     }
     for (name, recording) in acp::recordings() {
         each(&format!("acp/{name}"), recording);
+    }
+    for (name, recording) in played::recordings() {
+        each(&name, recording);
     }
 }
 
@@ -104,7 +107,7 @@ fn every_directory_of_recordings_is_in_the_table() {
     for directory in fs::read_dir(fixtures()).unwrap() {
         let name = directory.unwrap().file_name().into_string().unwrap();
         let known = RECORDED.iter().any(|(known, _)| *known == name);
-        // What was played by the real programs is of the same kinds as the rest, and has a test of its own.
+        // These know by themselves how each of theirs is read.
         assert!(known || ["acp", "played"].contains(&name.as_str()), "{name} is in no line of RECORDED");
     }
 }

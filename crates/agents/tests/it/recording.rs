@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use forge_agents::{Agent, Conversation, Lines, Step, Turn, agent};
-use forge_model::Answer;
+use forge_model::{Answer, Usage};
 use serde_json::{Value, json};
 
 /// How the recordings of one agent are read.
@@ -117,6 +117,36 @@ impl Recording {
         text
     }
 
+    /// Returns what is kept of the recording beside a log: every form of every entry, and what the conversation
+    /// remembers at the end.
+    pub(crate) fn kept(&self) -> String {
+        let mut play = Play::begin(self);
+        for part in &self.parts {
+            match part {
+                Part::Printed(bytes) => play.print(bytes),
+                Part::Error(line) => play.print_error(line),
+                Part::Sent(message) => play.act(&self.told(message)),
+            }
+        }
+        let remembered = play.remembered();
+        let steps = play.end().0;
+        let entries = steps.lines().filter(|line| line.starts_with("add ") || line.starts_with("replace "));
+        entries.chain([remembered.as_str()]).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns everything that the conversation is given, as text.
+    pub(crate) fn given(&self) -> String {
+        let mut text = format!("{:?}\n", self.turn);
+        for part in &self.parts {
+            text += &match part {
+                Part::Printed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Part::Error(line) => format!("! {line}\n"),
+                Part::Sent(message) => format!("> {message}\n"),
+            };
+        }
+        text
+    }
+
     /// Folds the recording once as a whole and then in chunks of many sizes; all must agree.
     pub(crate) fn fold_any_size(&self) -> String {
         let whole = self.fold(usize::MAX);
@@ -210,6 +240,11 @@ impl Play {
         self.conversation.state().to_string()
     }
 
+    /// Returns what the run has used, as it was told last.
+    pub(crate) fn used(&self) -> Option<Usage> {
+        self.written.used
+    }
+
     /// Ends the output. Returns the steps as text, and what was sent without being asked for.
     pub(crate) fn end(mut self) -> (String, VecDeque<Value>) {
         let Self { conversation, lines, written, .. } = &mut self;
@@ -226,6 +261,7 @@ struct Written {
     entries: usize,
     /// What was sent and has not been compared yet.
     sent: VecDeque<Value>,
+    used: Option<Usage>,
 }
 
 impl Written {
@@ -257,8 +293,12 @@ impl Written {
                     format!("read {key} {path} line={line:?} limit={limit:?}")
                 }
                 Step::WriteFile { key, path, content } => format!("write {key} {path} {}", json!(content)),
-                Step::Usage(usage) => format!("{usage:?}"),
+                Step::Usage(usage) => {
+                    self.used = Some(usage);
+                    format!("{usage:?}")
+                }
                 Step::Limited { until_ms } => format!("limited until {until_ms:?}"),
+                Step::LimitedFor { ms } => format!("limited for {ms} ms"),
                 Step::Note(text) => format!("note {text}"),
                 Step::Done { ok, error, summary } => {
                     format!("done ok={ok} error={error:?} summary={summary:?}")
