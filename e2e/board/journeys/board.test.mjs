@@ -25,21 +25,19 @@ journey('a card that is dragged from Wish to Forge is started', async (world) =>
   await world.start(project, 'Something that runs', 'sleep 60000');
   const tab = await open();
   await cardOf(tab, 'Log out everywhere').dragTo(tab.page.getByRole('region', { name: 'Forge' }), { targetPosition: { x: 120, y: 400 } });
-  await inColumn(tab, 'Forge', 'Log out everywhere').waitFor();
   const [attempt] = await until('an attempt', async () => {
     const attempts = await world.get(`/task-attempts?task_id=${task.id}`);
     return attempts.length > 0 && attempts;
   });
   assert.equal(attempt.executor, 'SCRIPTED');
-  await tab.page.getByRole('status').filter({ hasText: 'Started with Scripted / default.' }).waitFor();
-  await tab.accessible();
-  await tab.named();
-
-  // Undo stops it and puts it back.
-  await tab.page.getByRole('button', { name: 'Undo' }).click();
+  // Undo stops it and puts it back. The notice stays while the pointer is over it.
+  const notice = tab.page.getByRole('status').filter({ hasText: 'Started with Scripted / default.' });
+  await notice.getByRole('button', { name: 'Undo' }).click();
   await becomes(world, task, 'todo');
   await inColumn(tab, 'Wish', 'Log out everywhere').waitFor();
   assert.equal((await world.attempt(attempt.id)).state, 'stopped');
+  await tab.accessible();
+  await tab.named();
 });
 
 journey('marking done what is not merged is asked first, and the branch stays', async (world) => {
