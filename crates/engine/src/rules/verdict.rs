@@ -27,30 +27,36 @@ pub(crate) enum Verdict {
     Unsure(String),
 }
 
-/// Names of tools that only read, in the spellings of the agents that Forge knows, in lower case.
-const READERS: &[&str] = &[
-    "find",
-    "glob",
-    "grep",
-    "list",
-    "list_dir",
-    "list_directory",
-    "ls",
-    "notebookread",
-    "read",
-    "read_file",
-    "read_many_files",
-    "readfile",
-    "readmanyfiles",
-    "grep_search",
-    "search",
-    "search_file_content",
-    "view",
-];
+/// Names of tools that read a file, in the spellings of the agents that Forge knows, in lower case. The Agent Client
+/// Protocol has `read` for all of them.
+const READERS: &[&str] =
+    &["notebookread", "read", "read_file", "read_many_files", "readfile", "readmanyfiles", "view"];
+
+/// The same for tools that look for files or in them. The protocol's `search` may as well be one of the web.
+const SEARCHERS: &[&str] = &["find", "glob", "grep", "grep_search", "search", "search_file_content"];
+
+/// The same for tools that list a directory.
+const LISTERS: &[&str] = &["list", "list_dir", "list_directory", "ls"];
 
 /// Keys under which tools are told a path.
-const PATHS: &[&str] =
-    &["file_path", "path", "paths", "notebook_path", "absolute_path", "dir_path", "directory", "cwd", "file"];
+const PATHS: &[&str] = &[
+    "absolute_path",
+    "abs_path",
+    "cwd",
+    "dir_path",
+    "directory",
+    "file",
+    "file_path",
+    "filePath",
+    "fileName",
+    "filepath",
+    "notebook_path",
+    "path",
+    "paths",
+];
+
+/// Keys under which tools that search files are told what to look for. A search of the web has a `query`.
+const PATTERNS: &[&str] = &["glob", "include", "pattern", "regex"];
 
 /// Returns what the first rule that fits says.
 pub(crate) fn verdict(rules: &[Rule], wish: Wish<'_>) -> Verdict {
@@ -127,25 +133,33 @@ fn fits_tool(pattern: &str, tool: &str) -> bool {
     }
 }
 
-/// Says whether a tool only reads, and only below the worktree as far as its input tells.
+/// Says whether a tool only reads, and only below the worktree. What it reads must be told: an agent that keeps the
+/// input of its calls to itself is asked about.
 fn only_reads(wish: Wish<'_>) -> bool {
-    let known = READERS.contains(&wish.tool.to_ascii_lowercase().as_str());
+    let tool = wish.tool.to_ascii_lowercase();
+    let is = |names: &[&str]| names.contains(&tool.as_str());
+    let input = wish.input.get("rawInput").filter(|inner| inner.is_object()).unwrap_or(wish.input);
+    let tells = |keys: &[&str]| keys.iter().any(|key| input.get(key).is_some_and(|told| !told.is_null()));
+    let known =
+        is(READERS) && (tells(PATHS) || tells(PATTERNS)) || is(SEARCHERS) && tells(PATTERNS) || is(LISTERS);
     known && command(wish.input).is_none() && stays_inside(wish.input, wish.worktree)
 }
 
 fn stays_inside(input: &Value, worktree: &Path) -> bool {
-    match input {
-        Value::Object(map) => map.iter().all(|(key, value)| match value {
-            Value::String(path) if PATHS.contains(&key.as_str()) => is_inside(path, worktree),
-            Value::Array(items) if PATHS.contains(&key.as_str()) => {
-                items.iter().all(|item| item.as_str().is_some_and(|path| is_inside(path, worktree)))
-            }
-            Value::Object(_) => stays_inside(value, worktree),
-            // A pattern may begin at the root as well as a path.
-            Value::String(text) => !text.starts_with(['/', '~']) && !text.contains("../"),
-            _ => true,
-        }),
-        _ => true,
+    let Value::Object(map) = input else { return true };
+    map.iter().all(|(key, value)| holds(value, PATHS.contains(&key.as_str()), worktree))
+}
+
+/// Says whether everything in a value stays below the worktree, as a path or as something that may be a pattern.
+fn holds(value: &Value, is_path: bool, worktree: &Path) -> bool {
+    match value {
+        Value::String(path) if is_path => is_inside(path, worktree),
+        // A pattern may begin at the root as well as a path.
+        Value::String(text) => !text.starts_with(['/', '~']) && !text.contains("../"),
+        Value::Array(items) => items.iter().all(|item| holds(item, is_path, worktree)),
+        Value::Object(_) => stays_inside(value, worktree),
+        Value::Null => true,
+        Value::Bool(_) | Value::Number(_) => !is_path,
     }
 }
 
@@ -276,6 +290,69 @@ mod tests {
             ("WebFetch", json!({"url": "http://x"})),
         ] {
             assert_eq!(says(&rules, tool, input.clone()), Verdict::Ask, "{tool} {input}");
+        }
+    }
+
+    /// What each agent that is driven puts into an ask, by kind of tool. Those that write or run are as they were
+    /// recorded; no agent was seen to ask before it reads in its own directory, so those are as its protocol has them.
+    #[test]
+    fn of_every_driven_agent_exactly_the_reading_tools_are_allowed() {
+        let rules = [rule(Allow, ReadOnly, "")];
+        let (yes, no) = (true, false);
+        let content = "it was allowed";
+        for (agent, tool, input, allowed) in [
+            ("Claude", "Read", json!({"file_path": "/w/a.txt", "offset": 1}), yes),
+            ("Claude", "Glob", json!({"pattern": "**/*.rs", "path": "/w/src"}), yes),
+            ("Claude", "Grep", json!({"pattern": "x", "output_mode": "content", "-n": true}), yes),
+            ("Claude", "LS", json!({"path": "/w", "ignore": ["target"]}), yes),
+            ("Claude", "Write", json!({"content": content, "file_path": "/w/a.txt"}), no),
+            ("Claude", "Bash", json!({"command": "touch b.txt"}), no),
+            ("Claude", "WebSearch", json!({"query": "x"}), no),
+            ("Claude", "mcp__files__read", json!({"path": "/w/a"}), no),
+            (
+                "Codex",
+                "bash",
+                json!({"command": "cat a", "commandActions": [{"type": "read"}], "cwd": "/w"}),
+                no,
+            ),
+            ("Codex", "edit", json!({"files": ["new.txt"], "grantRoot": null, "reason": null}), no),
+            ("Codex", "network", json!({"command": "curl x"}), no),
+            ("Codex", "permissions", json!({"permissions": {}, "cwd": "/w", "reason": null}), no),
+            ("Codex", "mcp:files", json!({"server": "files", "message": "read?"}), no),
+            ("Gemini", "read", json!({"path": "/w/a.txt"}), yes),
+            ("Gemini", "read", json!({"path": "/etc/passwd"}), no),
+            ("Gemini", "read", json!({}), no),
+            ("Gemini, on the web", "search", json!({}), no),
+            ("Gemini", "edit", json!({"path": "/w/allowed.txt"}), no),
+            ("Gemini", "execute", json!({}), no),
+            ("Gemini", "fetch", json!({}), no),
+            ("Qwen", "read_file", json!({"absolute_path": "/w/a.txt"}), yes),
+            ("Qwen", "read_file", json!({"file_path": "/w/a.txt", "path": "/w/a.txt"}), yes),
+            ("Qwen", "read_many_files", json!({"paths": ["src", "docs/*.md"]}), yes),
+            ("Qwen", "read_many_files", json!({"include": ["/etc/*"]}), no),
+            ("Qwen", "list_directory", json!({"path": "/w"}), yes),
+            ("Qwen", "grep_search", json!({"pattern": "x", "path": "/w"}), yes),
+            ("Qwen", "glob", json!({"pattern": "*.rs"}), yes),
+            ("Qwen", "web_search", json!({"query": "x"}), no),
+            ("Qwen", "write_file", json!({"content": content, "file_path": "/w/a", "path": "/w/a"}), no),
+            ("Qwen", "run_shell_command", json!({"command": "touch acp2.txt"}), no),
+            ("opencode", "read", json!({"filePath": "/w/a.txt", "path": "/w/a.txt"}), yes),
+            ("opencode", "read", json!({"filePath": "/w/.env", "path": "/other/.env"}), no),
+            ("opencode", "search", json!({"pattern": "x", "path": "/w", "include": "*.rs"}), yes),
+            ("opencode, context7", "search", json!({"query": "x", "libraryId": "/a/b"}), no),
+            ("opencode", "edit", json!({"diff": "Index: /w/a", "filepath": "/w/a", "path": "/w/a"}), no),
+            ("opencode", "execute", json!({"command": "touch acp3.txt", "cwd": "/w"}), no),
+            ("Copilot", "read", json!({"path": "/w/a.txt"}), yes),
+            ("Copilot", "search", json!({"pattern": "x", "glob": "*.ts", "path": "/w"}), yes),
+            ("Copilot", "edit", json!({"diff": "diff --git", "fileName": "/w/a", "path": "/w/a"}), no),
+            ("Copilot", "execute", json!({"command": "touch x", "commands": ["touch x"]}), no),
+            ("Kimi", "execute", json!({"command": "touch acp4.txt"}), no),
+            ("Droid", "edit", json!({"content": content, "file_path": "/w/a", "path": "/w/a"}), no),
+            ("a tool of an MCP server", "other: search", json!({"pattern": "x"}), no),
+            ("a tool of an MCP server", "other: read", json!({"path": "/w/a"}), no),
+        ] {
+            let said = says(&rules, tool, input.clone());
+            assert_eq!(matches!(said, Verdict::Allow(_)), allowed, "{agent}: {tool} {input}");
         }
     }
 }
