@@ -157,7 +157,7 @@ export class Tab {
       const text = message.text();
       if (/Content Security Policy|Trusted ?Types|TrustedHTML|TrustedScript/i.test(text)) this.faults.push(`policy: ${text}`);
       // An absent server is reported by the browser itself; everything else that is an error is ours.
-      else if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(text)) this.faults.push(`console: ${text}`);
+      else if (message.type() === 'error' && !/Failed to load resource|WebSocket connection|error occurred when fetching the script/.test(text)) this.faults.push(`console: ${text}`);
     });
     page.on('request', (request) => {
       const url = new URL(request.url());

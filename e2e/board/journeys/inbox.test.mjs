@@ -45,8 +45,11 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
   await rowsAre(tab, ['question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter', 'finished: Drop old migrations']);
 
   await preview.getByRole('textbox', { name: 'Answer' }).fill('SQLite');
-  await preview.getByRole('button', { name: 'Answer' }).click();
-  await world.settled(question.attempt.id, 'finished');
+  await until('the question to be answered', async () => {
+    const answer = preview.getByRole('button', { name: 'Answer' });
+    if (await answer.isVisible()) await answer.click();
+    return (await world.attempt(question.attempt.id)).state === 'finished';
+  });
   const [ask] = await world.get(`/approvals?task_attempt_id=${question.attempt.id}`);
   assert.equal(ask.answer, 'SQLite');
 
