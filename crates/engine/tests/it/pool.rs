@@ -375,6 +375,9 @@ fn a_copy_of_a_data_directory_leaves_the_worktrees_of_the_first_alone() {
     warm_up(&world, 1);
     let before = waiting(&world);
     world.crash();
+    // The last thread of the old engine puts the database down, and then all of it is in its one file.
+    let wal = world.home.join("forge.db-wal");
+    eventually("the old engine lets go of its database", || (!wal.exists()).then_some(()));
     let copy = world.dir.path().join("copy");
     fs::create_dir(&copy).unwrap();
     for name in ["forge.db", "config.json"] {

@@ -18,11 +18,13 @@ async fn an_unknown_path_is_named_in_the_envelope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn anything_else_unknown_is_a_small_plain_404() {
+async fn anything_else_unknown_is_an_enveloped_404_and_for_a_browser_a_page() {
     let world = World::new().await;
-    let answer = world.get("/banana");
+    let told = world.get("/banana").refusal(404);
+    assert!(told.contains("/banana") && told.contains("/api"), "{told}");
+    let answer = world.send("GET", "/banana", &[("Accept", "text/html")], b"");
     assert_eq!(answer.status, 404);
-    assert!(answer.header("content-type").unwrap().starts_with("text/plain"), "{answer:?}");
+    assert!(answer.header("content-type").unwrap().starts_with("text/html"), "{answer:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

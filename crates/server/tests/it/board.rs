@@ -146,12 +146,16 @@ impl Drop for Follower {
 
 /// Opens a stream; none when the server is not there.
 pub(crate) fn connect(address: SocketAddr, path: &str) -> Option<WebSocket<TcpStream>> {
-    let stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(SOON)).ok()?;
-    let request = format!("ws://{address}{path}").into_client_request().ok()?;
-    let (socket, _) = tungstenite::client(request, stream).ok()?;
-    socket.get_ref().set_read_timeout(Some(Duration::from_millis(50))).ok()?;
-    Some(socket)
+    try_connect(address, path).ok()
+}
+
+fn try_connect(address: SocketAddr, path: &str) -> Result<WebSocket<TcpStream>, Box<dyn std::error::Error>> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(SOON))?;
+    let request = format!("ws://{address}{path}").into_client_request()?;
+    let (socket, _) = tungstenite::client(request, stream).map_err(|error| error.to_string())?;
+    socket.get_ref().set_read_timeout(Some(Duration::from_millis(50)))?;
+    Ok(socket)
 }
 
 /// Reads one frame; none when nothing came within a moment.
@@ -175,7 +179,8 @@ pub(crate) fn frame(socket: &mut WebSocket<TcpStream>) -> Result<Option<Value>, 
 /// Reads what a new connection is told first: the whole document.
 pub(crate) fn whole(map: &str, address: SocketAddr, path: &str) -> Value {
     let begun = Instant::now();
-    let mut socket = connect(address, path).unwrap_or_else(|| panic!("no WebSocket at {path}"));
+    let mut socket =
+        try_connect(address, path).unwrap_or_else(|error| panic!("no WebSocket at {path}: {error}"));
     loop {
         if let Some(frame) = frame(&mut socket).unwrap() {
             let mut board = Board::new(map);
