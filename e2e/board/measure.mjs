@@ -26,12 +26,15 @@ async function during(page, act) {
   return { long: tasks.length, worst: Math.max(0, ...tasks), nodes: most };
 }
 
+/** People move the wheel and the mouse frame by frame. */
+const nextFrame = (page) => page.evaluate(() => new Promise(requestAnimationFrame));
+
 async function wheel(page, x, y, count) {
   await page.mouse.move(x, y);
   return during(page, async (count_nodes) => {
     for (let i = 0; i < count; i += 1) {
       await page.mouse.wheel(0, i < count / 2 ? 600 : -600);
-      await page.waitForTimeout(16);
+      await nextFrame(page);
       if (i % 10 === 0) await count_nodes();
     }
   });
@@ -112,7 +115,7 @@ async function measureBoard(world, floor) {
     await page.mouse.down();
     for (let i = 0; i <= 60; i += 1) {
       await page.mouse.move(from.x + 40 + ((to.x - from.x) * i) / 60, from.y + 20 + (i % 7) * 20);
-      await page.waitForTimeout(16);
+      await nextFrame(page);
       if (i % 10 === 0) await count_nodes();
     }
     await page.keyboard.press('Escape');

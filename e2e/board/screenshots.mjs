@@ -72,6 +72,18 @@ function moveOn(shop) {
   shop.git('commit', '--quiet', '--all', '-m', 'The shop grew');
 }
 
+/** Waits until nothing is being loaded and the page has looked the same twice. */
+async function still(page) {
+  await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
+  let before = '';
+  await until('the page to keep still', async () => {
+    const now = await page.locator('body').innerHTML();
+    const isStill = now === before;
+    before = now;
+    return isStill;
+  });
+}
+
 const SIZES = { desktop: { width: 1400, height: 900 }, phone: { width: 375, height: 812 } };
 
 const world = await World.start();
@@ -93,8 +105,7 @@ try {
       for (const [name, { path, there }] of Object.entries(pages)) {
         await page.goto(path);
         await (await there(page)).waitFor();
-        await page.evaluate(() => document.fonts.ready);
-        await page.waitForTimeout(600);
+        await still(page);
         await page.screenshot({ path: join(out, `${name}-${size}-${theme}.png`) });
       }
     }
@@ -106,7 +117,7 @@ const empty = await World.start();
 try {
   for (const theme of ['light', 'dark']) {
     const { page } = await empty.open('/', { viewport: SIZES.desktop, colorScheme: theme });
-    await page.waitForTimeout(600);
+    await still(page);
     await page.screenshot({ path: join(out, `first-run-desktop-${theme}.png`) });
   }
 } finally {

@@ -1,15 +1,13 @@
 // Asks for one of a project's branches.
 
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { get } from "../api/client";
-import type { GitBranch, TaskAttempt } from "../api/types";
-import { keyOf } from "../app/queries";
+import type { TaskAttempt } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SelectField } from "../ui/Field";
 import { Failed } from "../ui/Nothing";
 import type { Landing } from "./acts";
+import { useTargets } from "./branches";
 import styles from "./Landing.module.css";
 
 type Props = {
@@ -22,18 +20,9 @@ type Props = {
   onClose: () => void;
 };
 
-export function useBranches(project: string) {
-  return useQuery({
-    queryKey: keyOf.project(project, "branches"),
-    queryFn: ({ signal }) => get<GitBranch[]>(`/projects/${project}/branches`, signal),
-  });
-}
-
 export function BranchDialog({ title, verb, about, attempt, landing, onChoose, onClose }: Props) {
-  const { data, error } = useBranches(attempt.project_id);
   const [branch, setBranch] = useState(attempt.target_branch);
-  const names = (data ?? []).map(({ name }) => name).filter((name) => name !== attempt.branch);
-  if (!names.includes(branch)) names.unshift(branch);
+  const { names, error } = useTargets(attempt, branch);
   return (
     <Dialog
       title={title}

@@ -7,19 +7,17 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import type { Landing } from "./acts";
-import { useBranches } from "./BranchDialog";
+import { useTargets } from "./branches";
 import styles from "./Landing.module.css";
 
 type Props = { attempt: TaskAttempt; landing: Landing; onClose: () => void };
 
 export function PullRequestDialog({ attempt, landing, onClose }: Props) {
   const task = useWorld((world) => world.tasks.get(attempt.task_id ?? ""));
-  const { data: branches } = useBranches(attempt.project_id);
   const [title, setTitle] = useState(task?.title ?? "");
   const [body, setBody] = useState(task?.description ?? "");
   const [base, setBase] = useState(attempt.target_branch);
-  const names = (branches ?? []).map(({ name }) => name).filter((name) => name !== attempt.branch);
-  if (!names.includes(base)) names.unshift(base);
+  const { names } = useTargets(attempt, base);
   return (
     <Dialog
       title="Create pull request"
