@@ -10,7 +10,7 @@ mod attempts;
 mod autostart;
 #[cfg(test)]
 mod bad_git;
-// The client of the map streams is the one that the server's own tests use.
+// The client of the map streams, with its connection, is the one that the server's own tests use.
 #[cfg(test)]
 #[path = "../../../server/tests/it/board.rs"]
 mod board;
@@ -33,6 +33,9 @@ mod map_streams;
 mod never_loses;
 #[cfg(test)]
 mod outward;
+#[cfg(test)]
+#[path = "../../../server/tests/it/patient.rs"]
+mod patient;
 #[cfg(test)]
 mod scripted;
 #[cfg(test)]

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
-use tungstenite::{Error, Message, WebSocket};
+use tungstenite::{Error, Message};
+
+use crate::patient::{Patient, Socket};
 
 /// How long to wait for something that should come at once, on a machine that is busy.
 const SOON: Duration = Duration::from_secs(30);
@@ -145,31 +147,26 @@ impl Drop for Follower {
 }
 
 /// Opens a stream; none when the server is not there.
-pub(crate) fn connect(address: SocketAddr, path: &str) -> Option<WebSocket<TcpStream>> {
+pub(crate) fn connect(address: SocketAddr, path: &str) -> Option<Socket> {
     try_connect(address, path).ok()
 }
 
-fn try_connect(address: SocketAddr, path: &str) -> Result<WebSocket<TcpStream>, Box<dyn std::error::Error>> {
+fn try_connect(address: SocketAddr, path: &str) -> Result<Socket, Box<dyn std::error::Error>> {
     let stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(SOON))?;
     let request = format!("ws://{address}{path}").into_client_request()?;
-    let (socket, _) = tungstenite::client(request, stream).map_err(|error| error.to_string())?;
-    socket.get_ref().set_read_timeout(Some(Duration::from_millis(50)))?;
+    let (socket, _) = tungstenite::client(request, Patient(stream)).map_err(|error| error.to_string())?;
+    socket.get_ref().0.set_read_timeout(Some(Duration::from_millis(50)))?;
     Ok(socket)
 }
 
 /// Reads one frame; none when nothing came within a moment.
-pub(crate) fn frame(socket: &mut WebSocket<TcpStream>) -> Result<Option<Value>, Error> {
+pub(crate) fn frame(socket: &mut Socket) -> Result<Option<Value>, Error> {
     match socket.read() {
         Ok(Message::Text(text)) => Ok(Some(serde_json::from_str(&text).unwrap_or(Value::Null))),
         Ok(Message::Close(_)) => Err(Error::ConnectionClosed),
         Ok(_) => Ok(None),
-        Err(Error::Io(error))
-            if matches!(
-                error.kind(),
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-            ) =>
-        {
+        Err(Error::Io(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Ok(None)
         }
         Err(error) => Err(error),
@@ -191,7 +188,7 @@ pub(crate) fn whole(map: &str, address: SocketAddr, path: &str) -> Value {
     }
 }
 
-fn follow(socket: &mut WebSocket<TcpStream>, board: &Mutex<Board>, paused: &AtomicBool, over: &AtomicBool) {
+fn follow(socket: &mut Socket, board: &Mutex<Board>, paused: &AtomicBool, over: &AtomicBool) {
     while !over.load(Ordering::SeqCst) {
         if paused.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(5));

@@ -31,6 +31,7 @@ mod metrics;
 mod older_clients;
 mod openapi;
 mod page;
+mod patient;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;
 mod projects;

@@ -11,8 +11,9 @@ use forge_server::{ServeOptions, serve};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tungstenite::WebSocket;
 use tungstenite::client::IntoClientRequest;
+
+use crate::patient::{Patient, Socket};
 
 /// How long to wait for something that should come at once, on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
@@ -249,33 +250,6 @@ impl Answer {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")))
-    }
-}
-
-/// A WebSocket on a connection that signals do not disturb.
-pub(crate) type Socket = WebSocket<Patient>;
-
-/// A connection whose reads go on after a signal: the kernel does not resume one that has a time limit.
-pub(crate) struct Patient(TcpStream);
-
-impl Read for Patient {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        loop {
-            match self.0.read(buffer) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                read => return read,
-            }
-        }
-    }
-}
-
-impl Write for Patient {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
     }
 }
 
