@@ -18,7 +18,7 @@ use crate::fold::{Effects, Fold};
 use crate::{Result, launch};
 
 /// How much of a log is read at a time: what it becomes is in memory at once.
-const READ_AT_ONCE: usize = 256 << 10;
+const READ_AT_ONCE: usize = 64 << 10;
 
 /// What a shell says by its exit code when it finds no such command.
 const NOT_FOUND: i32 = 127;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forge_model::entry::{Action, EntryType, FileChange};
 use forge_model::{AttemptId, Entry};
 
-use super::reader::{Reader, understood};
+use super::reader::Reader;
 use super::window::EntryPlace;
 use crate::background::blocking;
 use crate::{Engine, Error, Result};
@@ -95,8 +95,9 @@ impl Engine {
 struct Wanted {
     /// In small letters.
     letters: Vec<char>,
-    /// As it stands in JSON, where case can be told byte by byte: what does not hold it is not looked at further.
-    written: Option<Vec<u8>>,
+    /// As it stands in JSON and in a text, where case can be told byte by byte: what does not hold it is not looked at
+    /// further.
+    written: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 /// What was found, and what stands around it.
@@ -113,14 +114,17 @@ impl Wanted {
         let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
         let written = serde_json::to_string(text).ok()?;
         // The case of a letter beyond ASCII cannot be told byte by byte.
-        let written = text.is_ascii().then(|| written.as_bytes()[1..written.len() - 1].to_vec());
+        let written = text
+            .is_ascii()
+            .then(|| (written.as_bytes()[1..written.len() - 1].to_vec(), text.as_bytes().to_vec()));
         (!letters.is_empty()).then_some(Wanted { letters, written })
     }
 
     /// Says whether an entry as it is written may hold it.
-    fn may_be_in(&self, json: &[u8]) -> bool {
-        let Some(written) = &self.written else { return true };
-        json.windows(written.len()).any(|part| part.eq_ignore_ascii_case(written))
+    fn may_be_in(&self, form: &[u8]) -> bool {
+        let Some((in_json, in_text)) = &self.written else { return true };
+        let written = if form.first() == Some(&b'{') { in_json } else { in_text };
+        form.windows(written.len()).any(|part| part.eq_ignore_ascii_case(written))
     }
 
     fn find(&self, entry: &Entry) -> Option<Around> {
@@ -206,9 +210,8 @@ fn look(dir: PathBuf, wanted: &Wanted, to: Option<u64>, most: usize, until: Inst
             if hits.len() == most || Instant::now() > until {
                 return Ok((hits, Some(index + 1)));
             }
-            let text = reader.text(index, at)?;
-            if wanted.may_be_in(&text)
-                && let Some(around) = wanted.find(&understood(index, &text)?)
+            if wanted.may_be_in(reader.form(index, at)?)
+                && let Some(around) = wanted.find(&reader.entry(index, at)?.0)
             {
                 hits.push((index, around));
             }
@@ -241,6 +244,7 @@ mod tests {
             let entry = Entry::new(EntryType::AssistantMessage, text);
             let wanted = Wanted::new(wanted).unwrap();
             assert!(wanted.may_be_in(&serde_json::to_vec(&entry).unwrap()), "{text}");
+            assert!(wanted.may_be_in(format!("\u{1}{text}").as_bytes()), "{text} as it stands");
             assert!(wanted.find(&entry).is_some(), "{text}");
         }
         let entry = Entry::new(EntryType::AssistantMessage, "nothing of it");

@@ -1,33 +1,42 @@
-//! The entry cache of a run as bytes: records one after the other, and a slot for each entry that names its newest
-//! record. Knows nothing of what a record holds.
+//! The entry cache of a run as bytes: records one after the other, and a slot for each entry that names the record
+//! with its newest form. Knows nothing of what a record holds.
 //!
 //! `records` begins with 16 bytes, a magic and the number that this cache was given when it was made; then come
 //! records, little endian throughout:
 //!
 //! ```text
-//! magic u16 | kind u8 | 0 u8 | length u32 | index u32 | crc32 u32 | position in the log u64 | payload
+//! magic u16 | kind u8 | packed u8 | length u32 | entries u32 | crc32 u32 | position in the log u64 | payload
 //! ```
 //!
-//! The checksum covers the record without itself, and where it stands. `slots` begins with the same number and the
+//! A payload that is packed is its length before that, u32, and an LZ4 block. The checksum covers the record as it
+//! stands without itself, and where it stands. `slots` begins with the same number and the
 //! place of the newest checkpoint; then come the places of the entries' newest records, 8 bytes each.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use lz4_flex::block;
+
 /// What both files begin with.
 pub(super) const OPENING: u64 = 16;
 pub(super) const HEAD: usize = 24;
-const FILE_MAGIC: [u8; 8] = *b"FENTRY1\n";
+const FILE_MAGIC: [u8; 8] = *b"FENTRY2\n";
 const MAGIC: [u8; 2] = [0xF0, 0xE7];
 
 /// How much is read at a time.
 const BLOCK: usize = 64 * 1024;
 
+/// A payload shorter than this is not worth packing.
+const PACKED_FROM: usize = 128;
+/// No payload is longer, so a length beyond it is believed of nobody.
+const LONGEST: usize = 1 << 30;
+
 /// What a record holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    Entry = 1,
+    /// Forms of entries.
+    Entries = 1,
     /// All that the fold remembers at this place.
     Checkpoint = 2,
     /// The run is over and this is all.
@@ -38,31 +47,43 @@ pub(super) enum Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) kind: Kind,
-    pub(super) index: u32,
+    /// How many entries there are with it.
+    pub(super) count: u32,
     /// How far the log was folded when it was written.
     pub(super) log: u64,
+    /// How many bytes it takes.
+    pub(super) size: u64,
     pub(super) payload: Vec<u8>,
 }
 
-impl Record {
-    /// Returns how many bytes it takes.
-    pub(super) fn size(&self) -> u64 {
-        (HEAD + self.payload.len()) as u64
-    }
-}
-
 /// Appends a record that will stand at `at`.
-pub(super) fn encode(out: &mut Vec<u8>, at: u64, kind: Kind, index: u32, log: u64, payload: &[u8]) {
+pub(super) fn encode(out: &mut Vec<u8>, at: u64, kind: Kind, count: u32, log: u64, payload: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&[kind as u8, 0]);
-    out.extend_from_slice(&u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes());
-    out.extend_from_slice(&index.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&count.to_le_bytes());
     out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(&log.to_le_bytes());
-    out.extend_from_slice(payload);
+    if payload.len() < PACKED_FROM {
+        out.extend_from_slice(payload);
+    } else {
+        out[start + 3] = 1;
+        out.extend_from_slice(&size_of(payload).to_le_bytes());
+        let packed = out.len();
+        out.resize(packed + block::get_maximum_output_size(payload.len()), 0);
+        // There is room for the worst, so it never fails; a block of nothing would be damaged, not wrong.
+        let length = block::compress_into(payload, &mut out[packed..]).unwrap_or_default();
+        out.truncate(packed + length);
+    }
+    let length = size_of(&out[start + HEAD..]);
+    out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
     let crc = checksum(&out[start..], at);
     out[start + 12..start + 16].copy_from_slice(&crc.to_le_bytes());
+}
+
+fn size_of(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
 /// What the first 16 bytes of the records are.
@@ -153,7 +174,7 @@ fn parse(bytes: &[u8], at: u64) -> Parsed {
         return Parsed::Damaged;
     }
     let kind = match bytes[2] {
-        1 => Kind::Entry,
+        1 => Kind::Entries,
         2 => Kind::Checkpoint,
         3 => Kind::End,
         _ => return Parsed::Damaged,
@@ -163,12 +184,17 @@ fn parse(bytes: &[u8], at: u64) -> Parsed {
     if word(bytes, 12) != checksum(record, at) {
         return Parsed::Damaged;
     }
-    Parsed::Whole(Record {
-        kind,
-        index: word(bytes, 8),
-        log: long(bytes, 16),
-        payload: record[HEAD..].to_vec(),
-    })
+    let payload = match bytes[3] {
+        0 => Some(record[HEAD..].to_vec()),
+        _ => unpacked(&record[HEAD..]),
+    };
+    let Some(payload) = payload else { return Parsed::Damaged };
+    Parsed::Whole(Record { kind, count: word(bytes, 8), log: long(bytes, 16), size: needs as u64, payload })
+}
+
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let length = Some(word(packed.get(..4)?, 0) as usize).filter(|length| *length <= LONGEST)?;
+    block::decompress(&packed[4..], length).ok().filter(|payload| payload.len() == length)
 }
 
 fn checksum(record: &[u8], at: u64) -> u32 {
@@ -217,9 +243,15 @@ mod tests {
 
     #[test]
     fn a_record_is_read_at_its_own_place_only_and_only_whole() {
+        read_at_its_own_place(b"hello");
+        read_at_its_own_place("hello, hello, hello, ".repeat(20).as_bytes());
+    }
+
+    fn read_at_its_own_place(payload: &[u8]) {
         let mut bytes = opening(7).to_vec();
-        encode(&mut bytes, OPENING, Kind::Entry, 3, 99, b"hello");
-        let whole = Record { kind: Kind::Entry, index: 3, log: 99, payload: b"hello".to_vec() };
+        encode(&mut bytes, OPENING, Kind::Entries, 3, 99, payload);
+        let size = bytes.len() as u64 - OPENING;
+        let whole = Record { kind: Kind::Entries, count: 3, log: 99, size, payload: payload.to_vec() };
         assert_eq!(Records::new(file(&bytes)).at(OPENING).unwrap(), Some(whole));
         assert_eq!(number(&file(&bytes)).unwrap(), Some(7));
         for cut in 0..bytes.len() {
@@ -238,13 +270,20 @@ mod tests {
 
     #[test]
     fn a_record_longer_than_a_block_is_read_whole() {
-        let long = vec![b'x'; 3 * BLOCK];
+        // Words that no packing makes shorter.
+        let mut word = 1_u64;
+        let mut next = || {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (word >> 56) as u8
+        };
+        let long: Vec<u8> = (0..3 * BLOCK).map(|_| next()).collect();
         let mut bytes = opening(1).to_vec();
-        encode(&mut bytes, OPENING, Kind::Entry, 0, 1, &long);
+        encode(&mut bytes, OPENING, Kind::Entries, 0, 1, &long);
         let second = bytes.len() as u64;
+        assert!(second as usize > 3 * BLOCK);
         encode(&mut bytes, second, Kind::End, 1, 2, b"");
         let mut records = Records::new(file(&bytes));
-        assert_eq!(records.at(OPENING).unwrap().unwrap().payload.len(), long.len());
+        assert_eq!(records.at(OPENING).unwrap().unwrap().payload, long);
         assert_eq!(records.at(second).unwrap().unwrap().kind, Kind::End);
     }
 }

@@ -6,6 +6,7 @@
 mod asks;
 mod find;
 mod format;
+mod group;
 mod hub;
 mod reader;
 mod tail;

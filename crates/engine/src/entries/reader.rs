@@ -4,10 +4,12 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use forge_model::Entry;
 
-use super::format::{self, HEAD, Kind, OPENING, Record, Records};
+use super::format::{self, HEAD, Kind, OPENING, Records};
+use super::group::Group;
 use super::writer::place;
 
 /// Reads the entry cache of a run.
@@ -16,13 +18,15 @@ pub(crate) struct Reader {
     records: Records,
     slots: File,
     number: u64,
+    /// The forms that were read last, and their place: what is read next is often among them.
+    last: (u64, Arc<Group>),
 }
 
 /// What stands at a place.
 #[derive(Debug)]
 pub(crate) enum Here {
-    /// A form of an entry; its text is understood only when it is wanted.
-    Entry { index: u32, text: Vec<u8>, next: u64 },
+    /// Forms of entries, each understood only when it is wanted.
+    Entries { group: Arc<Group>, next: u64 },
     /// Something that is no entry.
     Other { next: u64 },
     /// That this is all.
@@ -45,7 +49,7 @@ impl Reader {
         if format::longs(&slots, 0, 1)? != [number] {
             return Ok(None);
         }
-        Ok(Some(Self { records: Records::new(records), slots, number }))
+        Ok(Some(Self { records: Records::new(records), slots, number, last: Default::default() }))
     }
 
     /// Returns the number by which positions name this cache.
@@ -80,34 +84,46 @@ impl Reader {
         Ok(self.places(index, 1)?.first().copied())
     }
 
-    /// Reads the entry at a place, and how long it is as JSON.
+    /// Reads the form of an entry at a place, and about how long it is as JSON.
     pub(crate) fn entry(&mut self, index: u32, at: u64) -> io::Result<(Entry, usize)> {
-        let payload = self.text(index, at)?;
-        Ok((understood(index, &payload)?, payload.len()))
+        understood(self.group(index, at)?, index)
     }
 
-    /// Reads the entry at a place as it was written.
-    pub(crate) fn text(&mut self, index: u32, at: u64) -> io::Result<Vec<u8>> {
-        let record = self.records.at(at)?.filter(|it| it.kind == Kind::Entry && it.index == index);
-        let Record { payload, .. } = record.ok_or_else(|| damaged(index))?;
-        Ok(payload)
+    /// Reads the form of an entry at a place as it was written: as JSON, which begins with a brace, or as a byte and
+    /// its text.
+    pub(crate) fn form(&mut self, index: u32, at: u64) -> io::Result<&[u8]> {
+        self.group(index, at)?.form(index).ok_or_else(|| damaged(index))
+    }
+
+    fn group(&mut self, index: u32, at: u64) -> io::Result<&Group> {
+        if self.last.0 != at || at == 0 {
+            let record = self.records.at(at)?.filter(|record| record.kind == Kind::Entries);
+            let group = record.and_then(|record| Group::read(record.payload));
+            self.last = (at, Arc::new(group.ok_or_else(|| damaged(index))?));
+        }
+        Ok(&self.last.1)
     }
 
     /// Says what stands at a place.
     pub(crate) fn here(&mut self, at: u64) -> io::Result<Here> {
         let Some(record) = self.records.at(at)? else { return Ok(Here::Nothing) };
-        let next = at + record.size();
+        let next = at + record.size;
         Ok(match record.kind {
-            Kind::Entry => Here::Entry { index: record.index, text: record.payload, next },
+            Kind::Entries => {
+                let unreadable = || damaged(record.count);
+                let group = Arc::new(Group::read(record.payload).ok_or_else(unreadable)?);
+                self.last = (at, group.clone());
+                Here::Entries { group, next }
+            }
             Kind::Checkpoint => Here::Other { next },
             Kind::End => Here::End,
         })
     }
 }
 
-/// Reads an entry as it was written.
-pub(crate) fn understood(index: u32, text: &[u8]) -> io::Result<Entry> {
-    serde_json::from_slice(text).map_err(|_| damaged(index))
+/// Reads the form of an entry as it was written, and about how long it is as JSON.
+pub(crate) fn understood(group: &Group, index: u32) -> io::Result<(Entry, usize)> {
+    group.entry(index).ok_or_else(|| damaged(index))
 }
 
 fn damaged(index: u32) -> io::Error {

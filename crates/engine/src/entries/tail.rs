@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::asks::key;
 use super::format::{HEAD, OPENING};
+use super::group::Group;
 use super::hub::{News, Room};
 use super::reader::{Here, Reader, understood};
 use crate::background::blocking;
@@ -307,8 +308,11 @@ impl Open {
         self.replay(&mut batch)?;
         while !batch.is_full() {
             match self.reader.here(self.at)? {
-                Here::Entry { index, text, next } => {
-                    self.come_to(index, &text, &mut batch)?;
+                // A batch ends between two records, so that its position is the place of one.
+                Here::Entries { group, next } => {
+                    for index in group.indexes() {
+                        self.come_to(index, &group, &mut batch)?;
+                    }
                     self.at = next;
                 }
                 Here::Other { next } => self.at = next,
@@ -347,7 +351,7 @@ impl Open {
 
     /// Comes to a form of an entry: it is given unless it was, or a newer one comes. What is new is given at once,
     /// as it is by now, because what comes next has its place behind it.
-    fn come_to(&mut self, index: u32, text: &[u8], batch: &mut Batch) -> io::Result<()> {
+    fn come_to(&mut self, index: u32, group: &Group, batch: &mut Batch) -> io::Result<()> {
         let at = self.at;
         let newest = self.reader.place(index)?.unwrap_or(at);
         if let Order::Index { first, next, ahead, .. } = &mut self.order {
@@ -372,7 +376,8 @@ impl Open {
             }
         }
         if newest == at {
-            batch.put(index, understood(index, text)?, text.len());
+            let (entry, size) = understood(group, index)?;
+            batch.put(index, entry, size);
         }
         Ok(())
     }

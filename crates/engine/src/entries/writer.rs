@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use forge_model::Entry;
 use serde_json::Value;
 
 use super::format::{self, Kind, OPENING, Records};
+use super::group::{Filling, Group};
 
 /// How much of changed entries is written in a second. An agent that streams its words changes one entry many times;
 /// whoever looks at it needs a few of these forms and always the last.
@@ -102,12 +103,13 @@ impl Writer {
         };
         // Slots are written after records: a crash in between is made good.
         while let Some(record) = found.at(at)?.filter(|record| record.kind != Kind::End) {
-            if record.kind == Kind::Entry {
-                writer.point(record.index, &[at])?;
-                writer.count = writer.count.max(record.index + 1);
-            }
+            at += record.size;
             writer.known_to = record.log;
-            at += record.size();
+            if record.kind == Kind::Entries {
+                // One that cannot be read was never written so: whoever comes to it makes everything anew.
+                let group = Group::read(record.payload).unwrap_or_default();
+                writer.point(&group.indexes().collect::<Vec<_>>(), at - record.size)?;
+            }
         }
         writer.records.set_len(at)?;
         writer.end = at;
@@ -214,28 +216,28 @@ impl Writer {
         if held.is_empty() {
             return Ok(false);
         }
-        let (mut bytes, mut changed, mut added) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, entry) in held {
+        let (mut bytes, mut filling, mut pointers) = (Vec::new(), Filling::default(), Vec::new());
+        let mut held = held.into_iter().peekable();
+        while let Some((index, entry)) = held.next() {
             let index = u32::try_from(index).map_err(io::Error::other)?;
-            let at = self.end + bytes.len() as u64;
-            format::encode(&mut bytes, at, Kind::Entry, index, log, &serde_json::to_vec(&entry)?);
+            let length = filling.push(index, &entry)?;
             if index < self.count {
-                self.allowance -= (self.end + bytes.len() as u64 - at) as f64;
-                changed.push((index, at));
-            } else {
-                // Indexes come without gaps; a slot of nothing would be none, not a wrong one.
-                added.resize((index - self.count) as usize, 0);
-                added.push(at);
+                self.allowance -= length as f64;
+            }
+            if filling.is_full() || held.peek().is_none() {
+                let at = self.end + bytes.len() as u64;
+                let count = self.count.max(index + 1);
+                format::encode(&mut bytes, at, Kind::Entries, count, log, filling.bytes());
+                pointers.push((filling.indexes().to_vec(), at));
+                filling.clear();
             }
         }
         self.allowance = self.allowance.max(-AHEAD);
         self.records.write_all_at(&bytes, self.end)?;
         self.end += bytes.len() as u64;
-        for (index, at) in changed {
-            self.point(index, &[at])?;
+        for (indexes, at) in pointers {
+            self.point(&indexes, at)?;
         }
-        self.point(self.count, &added)?;
-        self.count += u32::try_from(added.len()).map_err(io::Error::other)?;
         Ok(true)
     }
 
@@ -247,13 +249,14 @@ impl Writer {
         Ok(at)
     }
 
-    /// Points slots from an index on to records.
-    fn point(&self, index: u32, places: &[u64]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(places.len() * 8);
-        for at in places {
-            bytes.write_all(&at.to_le_bytes())?;
+    /// Points the slots of entries, in the order of their indexes, to a record.
+    fn point(&mut self, indexes: &[u32], at: u64) -> io::Result<()> {
+        for run in indexes.chunk_by(|before, next| before + 1 == *next) {
+            let slots = at.to_le_bytes().repeat(run.len());
+            self.slots.write_all_at(&slots, OPENING + u64::from(run[0]) * 8)?;
         }
-        self.slots.write_all_at(&bytes, OPENING + u64::from(index) * 8)
+        self.count = self.count.max(indexes.last().map_or(0, |last| last + 1));
+        Ok(())
     }
 }
 
@@ -262,15 +265,15 @@ impl Writer {
 fn newest_checkpoint(records: &mut Records, named: u64) -> io::Result<Option<(u64, u32, Checkpoint)>> {
     let read = |record: format::Record, after: u64| {
         let state = serde_json::from_slice(&record.payload).ok()?;
-        Some((after, record.index, Checkpoint { state, log: record.log }))
+        Some((after, record.count, Checkpoint { state, log: record.log }))
     };
     if let Some(record) = records.at(named)?.filter(|record| record.kind == Kind::Checkpoint) {
-        let after = named + record.size();
+        let after = named + record.size;
         return Ok(read(record, after));
     }
     let (mut at, mut newest) = (OPENING, None);
     while let Some(record) = records.at(at)? {
-        at += record.size();
+        at += record.size;
         if record.kind == Kind::Checkpoint {
             newest = read(record, at);
         }
