@@ -30,6 +30,7 @@ mod scripted;
 mod serve;
 mod server_file;
 mod stop_server;
+mod tls;
 mod token;
 mod unified;
 mod wire;

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forge_engine::{
     AgentEnvironment, Engine, ErrorKind, GitHubAddress, GitHubOptions, Options, Seam, Secret,
 };
-use forge_server::ServeOptions;
+use forge_server::{Certificate, ServeOptions};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
@@ -48,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) port: u16,
     /// Further names that mean this server.
     pub(crate) names: Vec<String>,
+    /// Speak TLS with this certificate.
+    pub(crate) certificate: Option<Certificate>,
     /// Make something to look at.
     pub(crate) demo: bool,
     /// Started by a client command: leave its session, and take any port when the usual one is taken.
@@ -90,11 +92,20 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
         .local_addr()
         .map_err(|error| Failure::away(format!("could not learn the address of the server: {error}")))?;
     let reach = Reach::new(plan, address);
-    let notice = ServerFile::of_this_process(&reach.url);
+    // A certificate is for a name that people type, and programs here call 127.0.0.1: they get a door of their own.
+    let beside = match plan.certificate {
+        Some(_) => Some(listen_beside()?),
+        None => None,
+    };
+    let (here, port) = match &beside {
+        Some((_, address)) => (format!("http://{address}"), address.port()),
+        None => (reach.url.clone(), address.port()),
+    };
+    let notice = ServerFile::of_this_process(&here);
     notice.write(home).map_err(|error| {
         Failure::away(format!("could not write {}: {error}", home.join("server.json").display()))
     })?;
-    let port_file = PortFile::write(&environment::temporary(), address.port())
+    let port_file = PortFile::write(&environment::temporary(), port)
         .inspect_err(|error| {
             warn!("older tools will not find this server: could not write the port file: {error}");
         })
@@ -107,9 +118,30 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
     if plan.demo {
         tokio::spawn(show_demo(engine.clone()));
     }
-    let options =
-        ServeOptions { listener, host_names: reach.names, token, require_token: reach.require_token };
-    let served = forge_server::serve(engine.clone(), options, told).await;
+    let require_token = reach.require_token;
+    let (stop, stopped) = tokio::sync::watch::channel(());
+    let until = || {
+        let mut stopped = stopped.clone();
+        // It is never sent anything: its end is the news.
+        async move { while stopped.changed().await.is_ok() {} }
+    };
+    let beside = beside.map(|(listener, _)| {
+        let (host_names, token) = (Vec::new(), token.clone());
+        let options = ServeOptions { listener, host_names, token, require_token, certificate: None };
+        forge_server::serve(engine.clone(), options, until())
+    });
+    let beside = async { if let Some(beside) = beside { beside.await } else { Ok(()) } };
+    let (host_names, certificate) = (reach.names, plan.certificate.clone());
+    let options = ServeOptions { listener, host_names, token, require_token, certificate };
+    let both = async { tokio::try_join!(forge_server::serve(engine.clone(), options, until()), beside) };
+    tokio::pin!(both);
+    let served = tokio::select! {
+        served = &mut both => served,
+        () = &mut told => {
+            drop(stop);
+            both.await
+        }
+    };
 
     if let Err(error) = notice.remove(home) {
         warn!("could not remove {}: {error}", home.join("server.json").display());
@@ -201,6 +233,14 @@ fn agent_dirs() -> BTreeMap<&'static str, PathBuf> {
     moved.into_iter().filter_map(|(agent, path)| Some((agent, path?))).collect()
 }
 
+/// Listens on a free port of this machine alone.
+fn listen_beside() -> Result<(TcpListener, SocketAddr)> {
+    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let bound = bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    bound
+        .map_err(|error| Failure::away(format!("could not listen for the commands on this machine: {error}")))
+}
+
 /// Says who serves the data already.
 fn second(plan: &Plan, other: Option<&ServerFile>, reason: Option<String>) -> Failure {
     let home = plan.home.display();
@@ -274,6 +314,7 @@ struct Reach {
     /// The host that people on other machines type.
     outside: Option<String>,
     port: u16,
+    scheme: &'static str,
 }
 
 impl Reach {
@@ -293,8 +334,10 @@ impl Reach {
         };
         // Any address of 127.0.0.0/8 is loopback, but the server only knows the usual one by itself.
         names.push(local.clone());
+        let scheme = if plan.certificate.is_some() { "https" } else { "http" };
         Self {
-            url: format!("http://{local}:{port}"),
+            url: format!("{scheme}://{local}:{port}"),
+            scheme,
             names,
             require_token: outside.is_some(),
             outside: outside.map(in_url),
@@ -336,9 +379,9 @@ fn announce(output: &Output, plan: &Plan, reach: &Reach, token: &str) -> Result<
     }
     output.line(format_args!("Forge {version} on {} (data in {home})", reach.url))?;
     if let Some(outside) = &reach.outside {
-        let port = reach.port;
+        let Reach { port, scheme, .. } = reach;
         output.line(format_args!(
-            "other machines, and this one, need the token: http://{outside}:{port}/#t={token}"
+            "other machines, and this one, need the token: {scheme}://{outside}:{port}/#t={token}"
         ))?;
     }
     Ok(())
@@ -389,7 +432,8 @@ mod tests {
     fn reach(host: &str) -> Reach {
         let host: IpAddr = host.parse().unwrap();
         let names = vec!["forge.example.org".to_string()];
-        let plan = Plan { home: PathBuf::new(), host, port: 0, names, demo: false, background: false };
+        let (home, certificate) = (PathBuf::new(), None);
+        let plan = Plan { home, host, port: 0, names, certificate, demo: false, background: false };
         Reach::new(&plan, SocketAddr::new(host, 8887))
     }
 

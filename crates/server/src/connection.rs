@@ -4,19 +4,24 @@
 //! exactly as long stands here, and ends when the connection is dropped.
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
+
+/// Something that is read and written: a socket, or TLS over one.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Debug + Send + Unpin> Stream for S {}
 
 /// An accepted connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     /// Given back when the connection ends.
     _place: OwnedSemaphorePermit,
     _held: Held,
@@ -34,7 +39,7 @@ impl Held {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, place: OwnedSemaphorePermit, held: Held) -> Self {
+    pub(crate) fn new(stream: Box<dyn Stream>, place: OwnedSemaphorePermit, held: Held) -> Self {
         Self { stream, _place: place, _held: held }
     }
 }
@@ -45,7 +50,7 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        Pin::new(&mut *self.stream).poll_read(context, buffer)
     }
 }
 
@@ -55,7 +60,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        Pin::new(&mut *self.stream).poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -63,7 +68,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+        Pin::new(&mut *self.stream).poll_write_vectored(context, parts)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -71,10 +76,10 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        Pin::new(&mut *self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        Pin::new(&mut *self.stream).poll_shutdown(context)
     }
 }

@@ -6,6 +6,7 @@
 
 mod access;
 mod api;
+mod certificate;
 mod closing;
 mod compat;
 mod connection;
@@ -24,6 +25,7 @@ mod wire;
 
 pub use access::{Access, Caller, Peer, attempt_token};
 pub use api::openapi;
+pub use certificate::{BadCertificate, Certificate};
 pub use closing::Closing;
 pub use router::router;
 pub use serve::{ServeOptions, serve};

@@ -17,11 +17,12 @@ use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use crate::closing::StreamGuard;
-use crate::connection::{Connection, Held};
-use crate::{Access, Closing, Peer, router};
+use crate::connection::{Connection, Held, Stream};
+use crate::{Access, Certificate, Closing, Peer, router};
 
 /// How long requests that are being served may take after a stop. A start takes tens of milliseconds; what
 /// takes longer has been journalled by the engine and is finished by the next server.
@@ -38,6 +39,8 @@ pub struct ServeOptions {
     pub token: String,
     /// Turns the rule off that a connection over loopback from the same user is the owner's.
     pub require_token: bool,
+    /// Speaks TLS, and nothing else, with this certificate.
+    pub certificate: Option<Certificate>,
 }
 
 /// Serves until `shutdown` resolves, then ends streams at once, lets requests finish, and returns.
@@ -48,7 +51,7 @@ pub async fn serve(
     options: ServeOptions,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let ServeOptions { listener, host_names, token, require_token } = options;
+    let ServeOptions { listener, host_names, token, require_token, certificate } = options;
     let address = listener.local_addr()?;
     if !address.ip().to_canonical().is_loopback() && (token.is_empty() || !require_token) {
         let message =
@@ -58,8 +61,10 @@ pub async fn serve(
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
     let access = Access::new(address.port(), host_names, token, engine.home().join("token"), require_token);
+    let access = if certificate.is_some() { access.over_tls() } else { access };
     let closing = Closing::new();
-    listen(listener, router(engine, access, closing.clone()), closing, shutdown).await
+    let tls = certificate.map(|certificate| certificate.acceptor());
+    listen(listener, tls, router(engine, access, closing.clone()), closing, shutdown).await
 }
 
 /// What connections may cost.
@@ -67,7 +72,8 @@ pub async fn serve(
 struct Limits {
     /// How many there may be at once, WebSockets among them. One more is told so and closed.
     connections: usize,
-    /// How long one may take to send the head of a request, the time it idles before that included.
+    /// How long one may take to send the head of a request, the time it idles before that included; and before that to
+    /// agree on TLS.
     head: Duration,
     /// The longest head.
     head_bytes: usize,
@@ -78,16 +84,18 @@ const LIMITS: Limits = Limits { connections: 4096, head: Duration::from_secs(20)
 /// Serves a router on a listener, with the peer of each connection known to it.
 pub(crate) async fn listen(
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     router: Router,
     closing: Closing,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    listen_within(LIMITS, listener, router, closing, shutdown).await
+    listen_within(LIMITS, listener, tls, router, closing, shutdown).await
 }
 
 async fn listen_within(
     limits: Limits,
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     router: Router,
     closing: Closing,
     shutdown: impl Future<Output = ()> + Send,
@@ -103,22 +111,28 @@ async fn listen_within(
                 () = &mut shutdown => break,
             };
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                turn_away(stream);
+                if tls.is_none() {
+                    turn_away(stream);
+                }
                 continue;
             };
             // Asked now, while the connection surely stands.
             let Ok(local) = stream.local_addr() else { continue };
             let peer = Peer::of(remote, local);
             let held = Held::default();
-            let io = TokioIo::new(Connection::new(stream, place, held.clone()));
-            let router = router.clone();
+            let (router, holding, http, tls) = (router.clone(), held.clone(), http.clone(), tls.clone());
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let mut request = request.map(Body::new);
                 request.extensions_mut().insert(peer);
                 request.extensions_mut().insert(held.clone());
                 router.clone().oneshot(request)
             });
-            tokio::spawn(speak(http.serve_connection(io, service).with_upgrades(), closing.guard()));
+            let mut guard = closing.guard();
+            tokio::spawn(async move {
+                let Some(stream) = agree(stream, tls, limits.head, &mut guard).await else { return };
+                let io = TokioIo::new(Connection::new(stream, place, holding));
+                speak(http.serve_connection(io, service).with_upgrades(), guard).await;
+            });
         }
     }
     drop(listener);
@@ -127,6 +141,20 @@ async fn listen_within(
         tracing::warn!("some connections did not end within {} s and were cut", GRACE.as_secs());
     }
     Ok(())
+}
+
+/// Agrees on TLS, where it is spoken; none when the other side does not, or not in time, or the server closes.
+async fn agree(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    within: Duration,
+    closing: &mut StreamGuard,
+) -> Option<Box<dyn Stream>> {
+    let Some(tls) = tls else { return Some(Box::new(stream)) };
+    tokio::select! {
+        agreed = tokio::time::timeout(within, tls.accept(stream)) => Some(Box::new(agreed.ok()?.ok()?)),
+        () = closing.closed() => None,
+    }
 }
 
 /// Serves one connection until it ends; when the server closes, until what it asked for last is answered.
@@ -219,7 +247,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { stopped.await.unwrap_or_default() };
-        let served = tokio::spawn(listen(listener, router, closing, shutdown));
+        let served = tokio::spawn(listen(listener, None, router, closing, shutdown));
         let held = during(address).await;
         let begun = Instant::now();
         stop.send(()).unwrap();
@@ -274,7 +302,7 @@ mod tests {
         let router = Router::new().route("/", get(|| async { "hello" }));
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { stopped.await.unwrap_or_default() };
-        let served = tokio::spawn(listen_within(limits, listener, router, Closing::new(), shutdown));
+        let served = tokio::spawn(listen_within(limits, listener, None, router, Closing::new(), shutdown));
         let done = during(address).await;
         stop.send(()).unwrap();
         served.await.unwrap().unwrap();

@@ -1,10 +1,12 @@
 //! `forge serve`: serves a data directory, or ends the server that does.
 
+use std::path::PathBuf;
+
 use crate::cli::Globals;
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::serve::{self, Plan};
-use crate::{address, home, stop_server};
+use crate::{address, home, stop_server, tls};
 
 /// Serve the API and the live page, or stop the server
 #[derive(Debug, clap::Args)]
@@ -17,8 +19,14 @@ pub(crate) struct Args {
     /// Accept requests for this host name too, beside the address itself; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// Speak TLS with this certificate, a PEM file with its chain; the commands on this machine need none
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Stop the server of this data directory; its agents run on
-    #[arg(long, conflicts_with_all = ["demo", "allow_host"])]
+    #[arg(long, conflicts_with_all = ["demo", "allow_host", "tls_cert"])]
     stop: bool,
     /// With --stop: stop all agents too
     #[arg(long, requires = "stop")]
@@ -38,5 +46,10 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     }
     let (host, port) = address::to_listen(globals)?;
     let names = args.allow_host.clone();
-    serve::serve(output, &Plan { home, host, port, names, demo: args.demo, background: args.background })
+    let certificate = match (&args.tls_cert, &args.tls_key) {
+        (Some(chain), Some(key)) => Some(tls::read(chain, key)?),
+        _ => None,
+    };
+    let (demo, background) = (args.demo, args.background);
+    serve::serve(output, &Plan { home, host, port, names, certificate, demo, background })
 }

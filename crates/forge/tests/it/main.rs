@@ -43,6 +43,8 @@ mod secrets;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod tls;
+#[cfg(test)]
 mod travel;
 #[cfg(test)]
 mod trust;

@@ -49,6 +49,8 @@ pub enum Caller {
 #[derive(Debug, Clone)]
 pub struct Access {
     rules: Arc<Rules>,
+    /// The server speaks TLS, so its cookie goes no other way.
+    is_secure: bool,
 }
 
 struct Rules {
@@ -73,7 +75,13 @@ impl Access {
         require_token: bool,
     ) -> Self {
         let failures = Failures::default();
-        Self { rules: Arc::new(Rules { port, host_names, token, token_file, require_token, failures }) }
+        let rules = Rules { port, host_names, token, token_file, require_token, failures };
+        Self { rules: Arc::new(rules), is_secure: false }
+    }
+
+    /// Makes these the rules of a server that speaks TLS.
+    pub fn over_tls(self) -> Self {
+        Self { is_secure: true, ..self }
     }
 
     /// Puts these rules around a router. Every request that gets inside carries its [`Caller`].
@@ -89,7 +97,7 @@ impl Access {
     /// Returns the cookie that carries a token for this server's page.
     pub(crate) fn cookie(&self, token: &str) -> Result<HeaderValue, Problem> {
         let year = 365 * 24 * 60 * 60;
-        token::set_cookie(self.rules.port, token, year)
+        token::set_cookie(self.rules.port, token, year, self.is_secure)
             .ok_or_else(|| Problem::invalid("`token` must be a token of this server"))
     }
 
@@ -167,7 +175,7 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
             && token::given(request.headers(), rules.port)
                 .is_some_and(|given| given.and_then(|token| token::caller(&rules.token, token)).is_none());
         let mut response = next.run(request).await;
-        if stale && let Some(cookie) = token::set_cookie(rules.port, "", 0) {
+        if stale && let Some(cookie) = token::set_cookie(rules.port, "", 0, access.is_secure) {
             response.headers_mut().insert(header::SET_COOKIE, cookie);
         }
         return response;

@@ -45,7 +45,7 @@ async fn server_on(host: &str, require_token: bool) -> Server {
     let closing = Closing::new();
     let mut told = closing.guard();
     let guarded = access.guard(inside);
-    tokio::spawn(listen(listener, guarded, closing.clone(), async move { told.closed().await }));
+    tokio::spawn(listen(listener, None, guarded, closing.clone(), async move { told.closed().await }));
     Server { address, closing }
 }
 

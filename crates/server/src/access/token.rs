@@ -50,9 +50,10 @@ pub(super) fn given(headers: &HeaderMap, port: u16) -> Option<Option<&str>> {
 }
 
 /// Returns a cookie that carries a token; none when the token cannot stand in a cookie.
-pub(super) fn set_cookie(port: u16, token: &str, seconds: u64) -> Option<HeaderValue> {
+pub(super) fn set_cookie(port: u16, token: &str, seconds: u64, is_secure: bool) -> Option<HeaderValue> {
     let plain = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    let text = format!("forge_{port}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}");
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text = format!("forge_{port}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}");
     plain.then(|| HeaderValue::from_str(&text).ok()).flatten()
 }
 
@@ -123,8 +124,10 @@ mod tests {
 
     #[test]
     fn a_token_cannot_smuggle_attributes_into_a_cookie() {
-        assert!(set_cookie(8887, "x; Domain=evil", 1).is_none());
-        let cookie = set_cookie(8887, "abc", 5).unwrap();
+        assert!(set_cookie(8887, "x; Domain=evil", 1, true).is_none());
+        let cookie = set_cookie(8887, "abc", 5, false).unwrap();
         assert_eq!(cookie, "forge_8887=abc; HttpOnly; SameSite=Strict; Path=/; Max-Age=5");
+        let cookie = set_cookie(8887, "abc", 5, true).unwrap();
+        assert_eq!(cookie, "forge_8887=abc; HttpOnly; SameSite=Strict; Path=/; Max-Age=5; Secure");
     }
 }

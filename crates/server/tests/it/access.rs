@@ -102,8 +102,13 @@ async fn an_address_beyond_loopback_is_not_served_without_a_token() {
     let world = World::new().await;
     for (token, require_token) in [("", true), ("", false), (TOKEN, false)] {
         let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
-        let options =
-            ServeOptions { listener, host_names: Vec::new(), token: token.to_string(), require_token };
+        let options = ServeOptions {
+            listener,
+            host_names: Vec::new(),
+            token: token.to_string(),
+            require_token,
+            certificate: None,
+        };
         let refused = serve(world.engine.clone(), options, std::future::pending()).await.unwrap_err();
         assert!(refused.to_string().contains("only served with a token"), "{refused}");
     }

@@ -63,8 +63,13 @@ impl World {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let options =
-            ServeOptions { listener, host_names: Vec::new(), token: TOKEN.to_string(), require_token: false };
+        let options = ServeOptions {
+            listener,
+            host_names: Vec::new(),
+            token: TOKEN.to_string(),
+            require_token: false,
+            certificate: None,
+        };
         let shutdown = async move { stopped.await.unwrap_or_default() };
         let served = tokio::spawn(serve(engine.clone(), options, shutdown));
         Self { engine, address, stop: Some(stop), served: Some(served), dir }
