@@ -3,6 +3,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { live } from "./api/live";
+import { takeToken } from "./api/token";
 import { startWorld } from "./api/world";
 import { App } from "./app/App";
 import { listenToKeys } from "./app/keys";
@@ -11,8 +12,11 @@ import "./ui/base.css";
 
 followPreferences();
 listenToKeys();
-startWorld();
-live.start();
+// Nothing is asked of the server before it knows who asks.
+void takeToken().then(() => {
+  startWorld();
+  live.start();
+});
 // Neither is needed for the first look.
 void import("./app/notify").then(({ startNotices }) => startNotices());
 void import("./app/install").then(({ install }) => install());

@@ -209,3 +209,75 @@ journey('the board installs as an app, keeps only its own files, and opens witho
   await world.serve();
   await page.getByText('Nothing needs you.').waitFor();
 });
+
+journey('a link with the token lets in whoever has it, and the token leaves the address', async (world) => {
+  const project = await world.project('shop-api');
+  const token = readFileSync(join(world.home, 'token'), 'utf8').trim();
+  const tab = await world.open(`/p/${project.id}?view=list#t=${token}`, { extraHTTPHeaders: { 'X-Forwarded-For': '10.1.2.3' } });
+  await tab.page.getByRole('region', { name: 'Board of shop-api' }).waitFor();
+  const address = new URL(tab.page.url());
+  assert.deepEqual([address.pathname, address.search, address.hash], [`/p/${project.id}`, '?view=list', '']);
+  const [cookie] = await tab.context.cookies();
+  assert.equal(cookie.httpOnly, true);
+  assert.doesNotMatch(await tab.page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage })), new RegExp(token));
+  // The cookie is enough from now on; a wrong token in a link asks for the right one.
+  await tab.page.reload();
+  await tab.page.getByRole('region', { name: 'Board of shop-api' }).waitFor();
+  const stranger = await world.open('/inbox#t=wrong', { extraHTTPHeaders: { 'X-Forwarded-For': '10.1.2.3' } });
+  await stranger.page.getByRole('heading', { name: 'This Forge asks for its token' }).waitFor();
+  assert.equal(new URL(stranger.page.url()).hash, '');
+});
+
+journey('while the server is away what goes on stands still, marked as not known', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Long run', 'say begun\nsleep 600000');
+  await world.settled(attempt.id, 'running');
+  const tab = await world.open(`/p/${project.id}`);
+  const time = tab.page.getByRole('listitem').filter({ hasText: 'Long run' }).getByRole('time').first();
+  const shown = () => time.textContent();
+  const before = await shown();
+  await until('the time to go on', async () => (await shown()) !== before);
+  await world.kill();
+  await until('the time to be marked', async () => (await shown()).startsWith('~'));
+  const still = await shown();
+  // The banner counts its seconds down, so the page's clock is going on.
+  const banner = tab.page.getByRole('alert').filter({ hasText: 'The server is away since' });
+  const said = await banner.textContent();
+  await until('the clock to go on', async () => (await banner.textContent()) !== said);
+  assert.equal(await shown(), still);
+  await world.serve();
+  await until('the time to go on again', async () => !(await shown()).startsWith('~'));
+  assert.equal((await world.attempt(attempt.id)).state, 'running');
+});
+
+journey('the browser tells of a question when nobody looks, and not of what is looked at', async (world) => {
+  const project = await world.project('shop-api');
+  const go = (name) => join(world.directory, name);
+  const wait = (name) => `run until [ -e ${go(name)} ]; do sleep 0.1; done`;
+  const { attempt } = await world.start(project, 'Session store', `${wait('one')}\nask Redis or files?\n${wait('two')}\nask Sure?`);
+  await world.settled(attempt.id, 'running');
+  const tab = await world.open('about:blank', { permissions: ['notifications'] });
+  const { page } = tab;
+  // A tab behind another one is hidden; the browser that is tried here never hides one.
+  await tab.context.addInitScript(() => Object.defineProperty(Document.prototype, 'hidden', { get: () => window.isBehind === true }));
+  await page.goto(`/a/${attempt.id}`);
+  await page.evaluate(async () => (await navigator.serviceWorker.ready).active);
+  const told = () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body }) => [title, body]));
+  // News are told once the connection has caught up with what was before.
+  const begun = await page.evaluate(() => performance.now());
+  await page.waitForFunction((begun) => performance.now() - begun > 3000, begun);
+  writeFileSync(go('one'), '');
+  await page.getByRole('group', { name: 'Question' }).getByRole('textbox').first().fill('Redis');
+  await page.waitForFunction(() => document.title.startsWith('(1)'));
+  // A question that has only just come up takes no answer.
+  await until('the answer', async () => {
+    await page.getByRole('button', { name: 'Answer', exact: true }).click({ timeout: 1000 }).catch(() => {});
+    return (await world.get(`/approvals?task_attempt_id=${attempt.id}`))[0].state !== 'open';
+  });
+  assert.deepEqual(await told(), []);
+  await page.evaluate(() => { window.isBehind = true; });
+  writeFileSync(go('two'), '');
+  await world.settled(attempt.id, 'waiting');
+  await until('a notice', async () => (await told()).length === 1);
+  assert.deepEqual(await told(), [['Session store: asks a question', 'Sure?']]);
+});

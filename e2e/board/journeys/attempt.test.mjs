@@ -257,3 +257,22 @@ journey('a second attempt is started with another profile, and both are listed',
   await log(tab).getByText('LOUD', { exact: true }).waitFor();
   assert.equal(second.executor_profile_id.variant, 'LOUD');
 });
+
+journey('what an agent changed outside its worktree is shown, and put back or left', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Careless', `run echo spoilt > ${project.path}/README.md\nrun echo new > ${project.path}/left.txt`);
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await page.getByRole('tab', { name: /^Snapshots 2 outside/ }).click();
+  const found = page.getByRole('region', { name: 'Changed outside the worktree' });
+  await found.getByText(/^README.md in your checkout changed/).waitFor();
+  await tab.accessible();
+  await found.getByRole('button', { name: /^Put back:? README.md/ }).click();
+  await until('the old words', () => readFileSync(join(project.path, 'README.md'), 'utf8') === '# Shop\n');
+  await found.getByRole('button', { name: /left.txt/ }).filter({ hasText: 'Leave as it is' }).click();
+  await found.waitFor({ state: 'detached' });
+  assert.equal(readFileSync(join(project.path, 'left.txt'), 'utf8'), 'new\n');
+  const states = (await world.get(`/task-attempts/${attempt.id}/findings`)).map(({ subject, state }) => `${subject} ${state}`);
+  assert.deepEqual(states.sort(), ['README.md restored', 'left.txt dismissed']);
+});

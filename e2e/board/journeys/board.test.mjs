@@ -309,3 +309,28 @@ journey('with the server gone every card stays, and says why nothing can be done
   await inColumn(tab, 'Wish', 'After the return').waitFor();
   assert.equal(await status(world, made), 'todo');
 });
+
+journey('the space bar peeks at a card, the look goes along with the focus, and ends with Esc', async (world) => {
+  const { project, open } = await board(world);
+  const { attempt } = await world.start(project, 'Rate limiter', 'say A bucket of tokens\nedit limit.js x');
+  await world.settled(attempt.id, 'finished');
+  await world.task(project, 'Log out everywhere', 'On every device, at once.');
+  const tab = await open();
+  const { page } = tab;
+  await inColumn(tab, 'Wish', 'Log out everywhere').focus();
+  await page.keyboard.press('Space');
+  const peek = page.getByRole('region', { name: 'Peek' });
+  await peek.getByText('On every device, at once.').waitFor();
+  await tab.accessible();
+  await page.keyboard.press('l');
+  await peek.getByRole('heading', { name: 'Rate limiter' }).waitFor();
+  await peek.getByText('A bucket of tokens').last().waitFor();
+  await page.keyboard.press('Escape');
+  await peek.waitFor({ state: 'detached' });
+  await page.keyboard.press('Space');
+  await peek.waitFor();
+  await page.keyboard.press('Space');
+  await peek.waitFor({ state: 'detached' });
+  // A look is no visit: what was not opened is still new.
+  assert.equal((await world.attempt(attempt.id)).seen_at, null);
+});

@@ -251,3 +251,43 @@ journey('the changes of one turn are looked at alone', async (world) => {
   await tree.getByRole('treeitem', { name: /^b.txt/ }).waitFor();
   assert.deepEqual(await diffOf(world, attempt), ['a.txt', 'b.txt']);
 });
+
+journey('a link to a file leads to it, and the address follows the reader', async (world) => {
+  const script = Array.from({ length: 40 }, (_, n) => `run seq ${n} ${n + 60} > src/file${String(n).padStart(2, '0')}.txt`).join('\n');
+  const project = await world.project('shop', FILES);
+  const { attempt } = await world.start(project, 'Many files', script);
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}?tab=changes&file=src/file30.txt`);
+  const { page } = tab;
+  const region = (path) => page.getByRole('region', { name: path, exact: true });
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'src/file30.txt');
+  await region('src/file30.txt').getByRole('row').filter({ hasText: '90' }).first().waitFor();
+  await page.getByRole('tree', { name: 'Changed files' }).getByRole('treeitem', { name: /^src\/file31.txt/ }).click();
+  await page.waitForURL(/file=src%2Ffile31.txt/);
+  await page.reload();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'src/file31.txt');
+  await page.goto(`/a/${attempt.id}?tab=changes&file=nowhere.txt`);
+  await page.getByRole('status').filter({ hasText: 'nowhere.txt is not among these changes.' }).waitFor();
+  assert.equal((await diffOf(world, attempt)).length, 40);
+});
+
+journey('who comes back is shown what is new since they last looked, and everything when they want it', async (world) => {
+  const { attempt, page, tree, file } = await changed(world, 'edit a.txt one', { 'README.md': '# Shop\n' });
+  await tree.getByRole('treeitem', { name: /^a.txt/ }).waitFor();
+  await until('the look to be known', async () => (await world.attempt(attempt.id)).seen_at !== null);
+  await page.goto('/inbox');
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit b.txt two' });
+  await until('two snapshots', async () => (await world.get(`/task-attempts/${attempt.id}/snapshots`)).length === 2);
+  await world.settled(attempt.id, 'finished');
+  await page.goto(`/a/${attempt.id}?tab=changes`);
+  await page.getByRole('button', { name: 'Shown: Since I last looked' }).waitFor();
+  await file('b.txt').getByRole('row').filter({ hasText: 'two' }).waitFor();
+  assert.equal(await tree.getByRole('treeitem').count(), 1);
+  await page.getByRole('status').filter({ hasText: 'Only what changed since you last looked.' }).getByRole('button', { name: 'Show all changes' }).click();
+  await tree.getByRole('treeitem', { name: /^a.txt/ }).waitFor();
+  // Nothing has happened since this look.
+  await page.goto('/inbox');
+  await page.goto(`/a/${attempt.id}?tab=changes`);
+  await page.getByRole('button', { name: 'Shown: All changes' }).waitFor();
+  assert.deepEqual(await diffOf(world, attempt), ['a.txt', 'b.txt']);
+});

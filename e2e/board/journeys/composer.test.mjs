@@ -132,3 +132,22 @@ journey('an at sign offers snippets and files', async (world) => {
   assert.match(await box(tab).inputValue(), /src\/server\.js/);
   await until('the draft to be kept', async () => (await world.get(`/task-attempts/${attempt.id}/draft?type=follow_up`)).prompt.includes('src/server.js'));
 });
+
+journey('a turn is interrupted by its button and by its key, and the agent can be told more', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Long way', 'say working\nsleep 600000');
+  const tab = await world.open(`/a/${attempt.id}`);
+  await log(tab).getByText('working', { exact: true }).waitFor();
+  await button(tab, 'Interrupt').click();
+  await world.settled(attempt.id, 'stopped');
+  await button(tab, 'Interrupt').waitFor({ state: 'detached' });
+  await box(tab).fill('say another way\nsleep 600000');
+  await button(tab, 'Send').click();
+  await log(tab).getByText('another way', { exact: true }).waitFor();
+  await button(tab, 'Interrupt').waitFor();
+  await tab.page.keyboard.press('Escape');
+  await tab.page.keyboard.press('i');
+  await world.settled(attempt.id, 'stopped');
+  const runs = await world.get(`/execution-processes?task_attempt_id=${attempt.id}`);
+  assert.deepEqual(runs.map(({ status }) => status), ['killed', 'killed']);
+});

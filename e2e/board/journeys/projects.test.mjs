@@ -120,3 +120,19 @@ journey('the first page leads to a project', async (world) => {
   await tab.page.waitForURL(/\/p\//);
   assert.deepEqual((await world.get('/projects')).map((it) => it.name), ['web-shop']);
 });
+
+journey('one click on the first page makes the demo, and within 20 s it shows its four states', async (world) => {
+  const tab = await world.open('/');
+  const begun = Date.now();
+  await tab.page.getByRole('button', { name: 'Try the demo' }).click();
+  await tab.page.waitForURL(/\/p\//);
+  for (const state of ['running', 'asks: approval', 'conflict', 'to review']) {
+    await tab.page.getByRole('listitem').getByRole('img', { name: state, exact: true }).first().waitFor({ timeout: Math.max(1, begun + 20_000 - Date.now()) });
+  }
+  await tab.accessible();
+  const [project] = await world.get('/projects');
+  const attempts = await world.get('/task-attempts');
+  assert.ok(attempts.every((attempt) => attempt.project_id === project.id));
+  const states = new Set(attempts.map(({ state }) => state));
+  assert.ok(states.has('running') && states.has('waiting') && states.has('finished'), [...states].join());
+});

@@ -137,3 +137,51 @@ journey('a request that was answered elsewhere, or is out of view, says so', asy
   await until('the ask to be cancelled', async () => (await asked(world, attempt)).state === 'cancelled');
   await world.settled(attempt.id, 'stopped');
 });
+
+/** Rests a finger on something for so long, as the browser itself hears it. */
+async function hold(tab, locator, milliseconds) {
+  const { x, y, width, height } = await locator.boundingBox();
+  const session = await tab.context.newCDPSession(tab.page);
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: x + width / 2, y: y + height / 2 }] });
+  const begun = await tab.page.evaluate(() => performance.now());
+  await tab.page.waitForFunction(([begun, long]) => performance.now() - begun > long, [begun, milliseconds]);
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await session.detach();
+}
+
+journey('a finger has to hold what could do harm, and only taps the rest', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Drop old migrations', `${PERMIT}\npermit Bash {"command": "ls"}\nsay went on`);
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open(`/a/${attempt.id}`, { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const card = log(tab).getByRole('group', { name: 'Approval: Run' });
+  const held = card.getByRole('button', { name: 'Hold to allow' });
+  await held.waitFor();
+  await tab.accessible();
+  const begun = await tab.page.evaluate(() => performance.now());
+  await tab.page.waitForFunction((begun) => performance.now() - begun > 1000, begun);
+  await held.tap();
+  await hold(tab, held, 200);
+  assert.equal((await asked(world, attempt)).state, 'open');
+  await hold(tab, held, 1000);
+  await card.getByText('ls', { exact: true }).waitFor();
+  const first = (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).find((ask) => ask.input.command !== 'ls');
+  assert.equal(first.state, 'approved');
+  await until('the harmless one to be allowed', async () => {
+    await card.getByRole('button', { name: 'Allow', exact: true }).tap({ timeout: 1000 }).catch(() => {});
+    return (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).every((ask) => ask.state === 'approved');
+  });
+  await log(tab).getByText('went on', { exact: true }).waitFor();
+});
+
+journey('a risky request on the card of a phone is held, and the menu of the card stays closed', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Push it', 'permit Bash {"command": "git push origin main"}');
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('/inbox', { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const held = tab.page.getByRole('button', { name: 'Hold to allow: Push it' });
+  await held.waitFor();
+  await answer(world, attempt, () => hold(tab, held, 900));
+  assert.equal((await asked(world, attempt)).state, 'approved');
+  assert.equal(await tab.page.getByRole('menu').count(), 0);
+});

@@ -1,7 +1,7 @@
 // The settings: each value is saved by itself, and the server has it.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
@@ -151,4 +151,31 @@ journey('notices are chosen by kind, and the browser is asked only by a click', 
   await limit.check();
   await tab.page.reload();
   assert.equal(await limit.isChecked(), true);
+});
+
+journey('what would go is shown first, then freed after a question, and comes back when it is needed', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Old work', 'edit a.txt hello\nrun head -c 200000 /dev/urandom > large.bin');
+  await world.settled(attempt.id, 'finished');
+  const { config } = await world.get('/info');
+  await world.put('/config', { ...config, worktrees: { expire_after_hours: 0, tidy_after_hours: 0 } });
+  const tab = await world.open('/settings/disk');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Show what would go' }).click();
+  const list = page.getByRole('region', { name: 'What would go' });
+  const { container_ref: path } = await world.attempt(attempt.id);
+  await list.getByText(path, { exact: true }).waitFor();
+  assert.ok(existsSync(path), 'a dry run takes nothing');
+  await page.getByRole('button', { name: /^Free \d/ }).click();
+  const ask = page.getByRole('alertdialog', { name: /^Free \d.*\?$/ });
+  await ask.getByText('Branches and snapshots stay.').waitFor();
+  // Whoever presses Enter by habit has not agreed to anything.
+  assert.equal(await ask.getByRole('button', { name: 'Cancel' }).evaluate((it) => it === document.activeElement), true);
+  await tab.accessible();
+  await ask.getByRole('button', { name: /^Free \d/ }).click();
+  await page.getByRole('region', { name: 'Notices' }).getByText(/^Freed \d/).waitFor();
+  await until('the worktree to be gone', async () => !existsSync(path));
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'say still here' });
+  await world.settled(attempt.id, 'finished');
+  assert.equal(readFileSync(join(path, 'a.txt'), 'utf8'), 'hello\n');
 });

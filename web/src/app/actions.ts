@@ -51,6 +51,7 @@ export const ACTIONS = {
   down: action("board", "Card below", ["ArrowDown", "j"], { keyOnly: true }),
   first: action("board", "First card", "Home", { keyOnly: true }),
   last: action("board", "Last card", "End", { keyOnly: true }),
+  peek: action("board", "Peek", "Space", { keyOnly: true }),
   startTask: action("board", "Start", "s"),
   moveTask: action("board", "Move to…", "m"),
   moveLeft: action("board", "Move one column to the left", "Shift+h"),

@@ -53,14 +53,18 @@ export function likelyProfile(project: string | null, about: UserSystemInfo | un
   return profileKey({ executor, variant: variant ?? null });
 }
 
+/** The same, when it has to be known now: whoever is quicker than the list of agents waits for it. */
+export const usualProfile = async (project: string): Promise<string | null> =>
+  likelyProfile(project, undefined) ?? likelyProfile(project, await aboutAgents());
+
+const aboutAgents = () =>
+  queries.ensureQueryData({ queryKey: INFO, queryFn: () => get<UserSystemInfo>("/info") });
+
 /** The same, if it can be started without asking anything; null when the person has to choose. */
 export async function readyProfile(project: string): Promise<string | null> {
   const used = preferences().lastStart[project]?.profile;
   if (used) return used;
-  const about = await queries.ensureQueryData({
-    queryKey: INFO,
-    queryFn: () => get<UserSystemInfo>("/info"),
-  });
+  const about = await aboutAgents();
   const key = likelyProfile(project, about);
   const agent = key && about.agents.find(({ executor }) => executor === profileOf(key).executor);
   return agent && whyNotReady(agent) === null ? key : null;

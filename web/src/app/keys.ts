@@ -60,7 +60,7 @@ const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 /** A key event as the table writes it: `Mod+k`, `Shift+h`, `?`, `ArrowUp`. */
 export function chordOf(event: KeyboardEvent): string {
   const isLetter = event.key.length === 1 && event.key.toLowerCase() !== event.key.toUpperCase();
-  const key = isLetter ? event.key.toLowerCase() : event.key;
+  const key = isLetter ? event.key.toLowerCase() : event.key === " " ? "Space" : event.key;
   const parts: string[] = [];
   if (isMac ? event.metaKey : event.ctrlKey) parts.push("Mod");
   if (isMac ? event.ctrlKey : event.metaKey) parts.push("Meta");
@@ -110,11 +110,13 @@ export function listenToKeys() {
   });
 }
 
-// Enter and the arrows belong to the button, menu or tab that has the focus.
+// Enter, the space bar and the arrows belong to the button, menu or tab that has the focus.
 function isOnControl(event: KeyboardEvent, chord: string) {
   if (!(event.target instanceof HTMLElement)) return false;
   if (chord === "Enter")
     return event.target.matches("a[href], button, summary, [role=button], [role=menuitem]");
+  if (chord === "Space")
+    return event.target.matches("button, summary, input, [role=button], [role=menuitem], [role=tab]");
   if (chord.startsWith("Arrow") || chord === "Home" || chord === "End")
     return (
       event.target.closest("[role=menu], [role=tablist], [role=radiogroup], [role=tree], [role=listbox]") !==

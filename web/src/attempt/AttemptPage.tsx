@@ -1,6 +1,6 @@
 // The page of an attempt: its neighbours, its conversation, and beside it what it changed and ran; below it, landing.
 
-import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
 import { post } from "../api/client";
 import type { TaskAttempt } from "../api/types";
@@ -8,6 +8,7 @@ import { useWorld, world } from "../api/world";
 import { useActions } from "../app/keys";
 import { openOverlay } from "../app/overlays";
 import { prefer, preferences, usePreferences } from "../app/preferences";
+import { beginVisit } from "../app/visit";
 import { Empty, Loading } from "../ui/Nothing";
 import { AttemptHead } from "./AttemptHead";
 import styles from "./AttemptPage.module.css";
@@ -42,6 +43,7 @@ function Attempt({ attempt, transcript }: { attempt: TaskAttempt; transcript: Tr
   const { paneFolded, paneWidth } = usePreferences();
   const { data: runs } = useRuns(id);
   const isPhone = useIsPhone();
+  useState(() => beginVisit(id, attempt.seen_at));
   useSeen(attempt);
 
   const showBetween = (between: { from: string; to: string | null } | null) =>

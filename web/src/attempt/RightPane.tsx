@@ -62,7 +62,10 @@ export function RightPane({ attempt, tab, runs, between, onTab, onBetween }: Pro
             {WORDS[name]}
             {counts[name] ? ` ${counts[name]}` : ""}
             {name === "snapshots" && attempt.findings > 0 && (
-              <span className={styles.findings}>{attempt.findings} outside</span>
+              <>
+                {" "}
+                <span className={styles.findings}>{attempt.findings} outside</span>
+              </>
             )}
           </button>
         ))}

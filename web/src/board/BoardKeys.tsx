@@ -21,9 +21,11 @@ type Props = {
   project: string | null;
   toggleView: () => void;
   filter: () => void;
+  /** Opens or closes the look at the card that has the focus. */
+  peek: () => void;
 };
 
-export function BoardKeys({ columns, project, toggleView, filter }: Props) {
+export function BoardKeys({ columns, project, toggleView, filter, peek }: Props) {
   const { menu, moveMenu, take } = useBoard();
   const [, go] = useLocation();
   const away = useAway();
@@ -42,6 +44,7 @@ export function BoardKeys({ columns, project, toggleView, filter }: Props) {
     right: step("right"),
     first: step("first"),
     last: step("last"),
+    peek: isHere ? peek : undefined,
     toggleView,
     showCancelled: () => prefer({ cancelledShown: !preferences().cancelledShown }),
   });

@@ -28,6 +28,7 @@ import { menuOf, moveItems } from "./menu";
 import { meaningOf } from "./moves";
 import { Toolbar, takeAll } from "./Toolbar";
 
+const Peek = lazy(() => import("./Peek").then((it) => ({ default: it.Peek })));
 const Welcome = lazy(() => import("../welcome/Welcome").then((it) => ({ default: it.Welcome })));
 
 export function BoardPage({ project }: { project: string | null }) {
@@ -62,6 +63,7 @@ function Board({ project, name }: { project: string | null; name: string }) {
   const [isHeld, setHeld] = useState(false);
   const [opened, setOpened] = useState<Opened | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);
+  const [isPeeking, setPeeking] = useState(false);
   const filterBox = useRef<HTMLInputElement>(null);
 
   const newest = useWorld(
@@ -106,6 +108,7 @@ function Board({ project, name }: { project: string | null; name: string }) {
   };
   const card = opened && cardOf(world(), opened.task);
   const close = useCallback(() => setOpened(null), []);
+  const endPeek = useCallback(() => setPeeking(false), []);
   return (
     <BoardContext value={acts}>
       <BoardHead
@@ -156,7 +159,13 @@ function Board({ project, name }: { project: string | null; name: string }) {
         project={project}
         toggleView={() => setView(view === "list" ? "board" : "list")}
         filter={() => filterBox.current?.focus()}
+        peek={() => setPeeking(!isPeeking)}
       />
+      {isPeeking && (
+        <Suspense>
+          <Peek onClose={endPeek} />
+        </Suspense>
+      )}
       {opened && card && (
         <Menu
           key={opened.kind}

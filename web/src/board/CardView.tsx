@@ -42,7 +42,7 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
   const wantsFocus = has(LOOK.wantsFocus);
   const isSelected = has(LOOK.selected);
   useDraggable(element, id);
-  const press = useLongPress((x, y) => menu(id, { x, y }));
+  const press = useLongPress(id, (x, y) => menu(id, { x, y }));
   useEffect(() => {
     if (wantsFocus) giveFocus(link.current);
   }, [wantsFocus]);
@@ -136,7 +136,7 @@ const isSeen = (attempt: { seen_at: string | null }, since: string) =>
 const LONG = 500;
 
 // A finger that rests on a card opens its menu; one that moves scrolls.
-function useLongPress(open: (x: number, y: number) => void) {
+function useLongPress(id: string, open: (x: number, y: number) => void) {
   const timer = useRef<number | undefined>(undefined);
   const wasLong = useRef(false);
   const stop = () => clearTimeout(timer.current);
@@ -144,6 +144,8 @@ function useLongPress(open: (x: number, y: number) => void) {
   return {
     onPointerDown(event: PointerEvent) {
       wasLong.current = false;
+      // Wherever on it the hand came down, this is the card to come back to.
+      setActive(id);
       if (event.pointerType !== "touch") return;
       const { clientX, clientY } = event;
       stop();

@@ -46,6 +46,9 @@ export function NextAct({ card, acting, isTabStop }: Props) {
     </Link>
   );
 
+  // The composer has the focus there, so that what is left is to write and to send.
+  const reply = (id: string) => button("Reply", () => openAttempt(id, "reply"));
+
   if (acting.busy && !ask) return <div className={styles.acts}>{button(acting.busy, () => {})}</div>;
   if (facts.state === "wish")
     return (
@@ -89,20 +92,24 @@ export function NextAct({ card, acting, isTabStop }: Props) {
     case "failed":
       return (
         <div className={styles.acts}>
+          {reply(attempt.id)}
           {button("Retry", () => goOn(task.id, attempt.id, "Retrying", "Go on where you stopped."))}
         </div>
       );
     case "stopped":
       return (
         <div className={styles.acts} data-quiet>
+          {reply(attempt.id)}
           {button("Continue", () => goOn(task.id, attempt.id, "Continuing", "Go on where you stopped."))}
         </div>
       );
     case "conflict":
-      return <div className={styles.acts}>{button("Resolve", () => openAttempt(attempt.id, "land"))}</div>;
+      // What there is to choose from stands in its landing strip.
+      return <div className={styles.acts}>{link("Resolve", `/a/${attempt.id}?tab=land`)}</div>;
     case "review":
       return (
         <div className={styles.acts} data-quiet>
+          {reply(attempt.id)}
           {link("Review", `/a/${attempt.id}?tab=changes`)}
         </div>
       );

@@ -1,11 +1,17 @@
 // What an attempt has changed: its files, and each file's lines with the person's comments.
 
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
-import { useWorld } from "../api/world";
+import { useSearchParams } from "wouter";
+import { get } from "../api/client";
+import type { AttemptSnapshot } from "../api/types";
+import { useWorld, world } from "../api/world";
 import { useBranchStatus } from "../app/branch-status";
 import { useActions } from "../app/keys";
 import { prefer, preferences, usePreferences } from "../app/preferences";
+import { keyOf } from "../app/queries";
+import { lastLook } from "../app/visit";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
@@ -20,6 +26,7 @@ import type * as highlight from "./highlight";
 import { Place } from "./place";
 import { type Reader, ReaderContext } from "./reader";
 import type { Row } from "./rows";
+import { sinceLook } from "./since";
 import { DiffStore, type Scope } from "./store";
 import { Toolbar } from "./Toolbar";
 import { useViewed } from "./viewed";
@@ -29,13 +36,44 @@ import { useWalk } from "./walk";
 const NARROW = 560;
 
 export function Changes({ attempt }: { attempt: string }) {
-  const [scope, setScope] = useState<Scope>(null);
-  return <Diffs key={`${attempt} ${scope?.from} ${scope?.to}`} {...{ attempt, scope, setScope }} />;
+  const [chosen, setScope] = useState<Scope | undefined>(undefined);
+  const { data: snapshots, error } = useQuery({
+    queryKey: keyOf.attempt(attempt, "snapshots"),
+    queryFn: ({ signal }) => get<AttemptSnapshot[]>(`/task-attempts/${attempt}/snapshots`, signal),
+  });
+  const [look] = useState(() => lastLook(attempt));
+  const [isNews] = useState(() => look !== null && isNewSince(attempt, look));
+  // Asked once: what is done while the person reads does not change what they are shown.
+  const since = useRef<Scope | undefined>(undefined);
+  if (snapshots) since.current ??= sinceLook(snapshots, look);
+  if (isNews && !snapshots && !error && chosen === undefined) return <Loading what="the changes" />;
+  const scope = chosen === undefined ? (isNews && since.current) || null : chosen;
+  return (
+    <Diffs
+      key={`${attempt} ${scope?.from} ${scope?.to}`}
+      {...{ attempt, scope, setScope }}
+      snapshots={snapshots ?? []}
+      since={since.current ?? null}
+    />
+  );
 }
 
-type Props = { attempt: string; scope: Scope; setScope: (scope: Scope) => void };
+/** Something came to its end, and the person was not there. */
+function isNewSince(attempt: string, look: string): boolean {
+  const it = world().attempts.get(attempt);
+  return it !== undefined && !/running|waiting|queued/.test(it.state) && it.state_since > look;
+}
 
-function Diffs({ attempt, scope, setScope }: Props) {
+type Props = {
+  attempt: string;
+  scope: Scope;
+  setScope: (scope: Scope) => void;
+  snapshots: readonly AttemptSnapshot[];
+  /** What is new since the last look; null when that is everything or nothing. */
+  since: Scope;
+};
+
+function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
   const store = useMemo(() => new DiffStore(attempt, scope), [attempt, scope]);
   useEffect(() => store.start(), [store]);
   useSyncExternalStore(store.subscribe, () => store.version);
@@ -46,6 +84,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
   const conflicted = status?.conflicted_files;
   const files = useMemo(() => ordered(told.values(), conflicted), [told, conflicted]);
 
+  const isNow = scope === null || scope.to === "now";
   const comments = useComments(attempt);
   const { isViewed, mark } = useViewed(attempt);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -92,9 +131,10 @@ function Diffs({ attempt, scope, setScope }: Props) {
     setOpen: (file, isOpen) => setOpened((now) => new Map(now).set(file.path, isOpen)),
     openEditor,
     deleteFile,
-    isNow: scope === null,
+    isNow,
   };
   const walk = useWalk({ reader, files, place, list, scroller });
+  const link = useFileLink(files, store.isKnown, walk.to);
 
   const look = () => {
     const handle = list.current;
@@ -120,7 +160,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
       previousHunk: () => walk.change(-1),
       comment: isWithin ? walk.comment : undefined,
       viewed: walk.viewed,
-      openEditor: scope === null ? () => place.path && openEditor(place.path, walk.line()) : undefined,
+      openEditor: isNow ? () => place.path && openEditor(place.path, walk.line()) : undefined,
       splitDiff: () => prefer({ diffView: preferences().diffView === "split" ? "unified" : "split" }),
       whitespace: () => setSpaceIgnored(!isSpaceIgnored),
       sendComments: pending ? () => document.getElementById(`send-${attempt}`)?.click() : undefined,
@@ -140,7 +180,7 @@ function Diffs({ attempt, scope, setScope }: Props) {
         onPointerDown={() => setWithin(true)}
       >
         <Toolbar
-          {...{ attempt, scope, setScope, files, isSplit, isSpaceIgnored, setSpaceIgnored }}
+          {...{ scope, setScope, snapshots, since, files, isSplit, isSpaceIgnored, setSpaceIgnored }}
           target={target}
           behind={status?.commits_behind ?? 0}
           canSplit={width >= NARROW}
@@ -152,7 +192,20 @@ function Diffs({ attempt, scope, setScope }: Props) {
             {problem}
           </p>
         )}
-        {files.length > 0 && <FileTree files={files} place={place} onChoose={walk.to} />}
+        {files.length > 0 && <FileTree files={files} place={place} onChoose={link.choose} />}
+        {scope !== null && scope.from === since?.from && (
+          <p className={styles.held} role="status">
+            Only what changed since you last looked.
+            <Button size="small" onClick={() => setScope(null)}>
+              Show all changes
+            </Button>
+          </p>
+        )}
+        {link.missing && (
+          <p className={styles.held} role="status">
+            {link.missing} is not among these changes.
+          </p>
+        )}
         {held > 0 && (
           <p className={styles.held} role="status">
             {counted(held, "file")} changed while you read.
@@ -173,7 +226,13 @@ function Diffs({ attempt, scope, setScope }: Props) {
               {(file) => <FileDiff key={file.path} file={file} />}
             </Virtualizer>
           ) : store.isKnown ? (
-            <Empty>{scope ? "This turn changed no file." : `No changes against ${target} yet.`}</Empty>
+            <Empty>
+              {scope
+                ? isNow
+                  ? "No file changed since you last looked."
+                  : "This turn changed no file."
+                : `No changes against ${target} yet.`}
+            </Empty>
           ) : store.error ? (
             <Failed what="The changes are" error={store.error} again={() => store.start()} />
           ) : (
@@ -184,6 +243,34 @@ function Diffs({ attempt, scope, setScope }: Props) {
       </div>
     </ReaderContext>
   );
+}
+
+/** The file that the address names: it is gone to once, and the address follows the choice of another. */
+function useFileLink(files: readonly { path: string }[], isKnown: boolean, to: (path: string) => void) {
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get("file");
+  const gone = useRef<string | null>(null);
+  const isThere = asked !== null && files.some((file) => file.path === asked);
+  useEffect(() => {
+    if (!asked || !isThere || gone.current === asked) return;
+    gone.current = asked;
+    to(asked);
+  });
+  return {
+    missing: isKnown && asked !== null && !isThere ? asked : null,
+    choose(path: string) {
+      gone.current = path;
+      to(path);
+      setSearch(
+        (now) => {
+          const next = new URLSearchParams(now);
+          next.set("file", path);
+          return next;
+        },
+        { replace: true },
+      );
+    },
+  };
 }
 
 // The colours come when the lines are on the screen.

@@ -25,7 +25,16 @@ export function FileHead({ file, isOpen }: { file: ChangedFile; isOpen: boolean 
     {
       words: "Copy path",
       icon: "copy",
-      run: () => void navigator.clipboard.writeText(path).then(() => say("The path is copied.")),
+      run: () => void copy(path, "The path"),
+    },
+    {
+      words: "Copy link",
+      icon: "copy",
+      run: () =>
+        void copy(
+          `${location.origin}/a/${reader.attempt}?tab=changes&file=${encodeURIComponent(path)}`,
+          "The link",
+        ),
     },
     "line",
     {
@@ -67,6 +76,15 @@ export function FileHead({ file, isOpen }: { file: ChangedFile; isOpen: boolean 
       <MenuButton kind="quiet" size="small" icon="more" label={`Actions for ${path}`} items={items} />
     </header>
   );
+}
+
+async function copy(text: string, what: string) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} is copied.`);
+  } catch {
+    say(`The browser does not let the board copy. ${what} is ${text}`);
+  }
 }
 
 export function Counts({ added, deleted }: { added: number; deleted: number }) {

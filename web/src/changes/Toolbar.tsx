@@ -1,11 +1,8 @@
 // The head of the changes: how much changed against what, which part of it is shown, and how.
 
-import { useQuery } from "@tanstack/react-query";
-import { get } from "../api/client";
 import type { AttemptSnapshot } from "../api/types";
 import { shown } from "../app/keys";
 import { prefer, usePreferences } from "../app/preferences";
-import { keyOf } from "../app/queries";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { counted } from "../ui/numbers";
 import styles from "./Changes.module.css";
@@ -14,9 +11,10 @@ import type { ChangedFile } from "./files";
 import type { Scope } from "./store";
 
 type Props = {
-  attempt: string;
   scope: Scope;
   setScope: (scope: Scope) => void;
+  snapshots: readonly AttemptSnapshot[];
+  since: Scope;
   files: readonly ChangedFile[];
   target: string;
   behind: number;
@@ -29,16 +27,19 @@ type Props = {
 };
 
 export function Toolbar(props: Props) {
-  const { attempt, scope, setScope, files, target, behind, isSplit, canSplit } = props;
+  const { scope, setScope, snapshots, since, files, target, behind, isSplit, canSplit } = props;
   const { diffColours } = usePreferences();
-  const { data: snapshots } = useQuery({
-    queryKey: keyOf.attempt(attempt, "snapshots"),
-    queryFn: ({ signal }) => get<AttemptSnapshot[]>(`/task-attempts/${attempt}/snapshots`, signal),
-  });
-  const turns = turnsOf(snapshots ?? []);
-  const chosen = turns.find((turn) => turn.to === scope?.to);
+  const turns = turnsOf(snapshots);
+  const isSince = scope !== null && scope.from === since?.from && scope.to === since.to;
+  const chosen = isSince ? SINCE : turns.find((turn) => turn.to === scope?.to);
   const scopes = (): MenuItem[] => [
     { words: "All changes", isChosen: scope === null, run: () => setScope(null) },
+    {
+      ...SINCE,
+      isChosen: isSince,
+      disabled: since === null && "There is nothing newer than your last look.",
+      run: () => setScope(since),
+    },
     ...turns.map((turn) => ({
       words: turn.words,
       isChosen: turn.to === scope?.to,
@@ -95,6 +96,8 @@ export function Toolbar(props: Props) {
     </div>
   );
 }
+
+const SINCE = { words: "Since I last looked" };
 
 /** The turns that can be looked at alone: each from the snapshot before it, or the beginning, to its own. */
 export function turnsOf(snapshots: readonly AttemptSnapshot[]) {

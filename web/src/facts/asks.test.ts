@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Approval } from "../api/types";
-import { questionsOf, whatIsAsked } from "./asks";
+import { isRisky, questionsOf, whatIsAsked } from "./asks";
 
 const ask = (input: unknown, more: Partial<Approval> = {}) =>
   ({ input, text: "Which colour?", tool_name: "Bash", ...more }) as Approval;
@@ -39,4 +39,17 @@ test("a question without a list is its own words, and malformed ones do no harm"
       },
     ],
   );
+});
+
+test("what deletes, pushes or resets is risky, and words that only look like it are not", () => {
+  for (const command of [
+    "rm -rf ./migrations",
+    "git push origin main",
+    "git reset --hard",
+    "psql -c 'DROP TABLE x'",
+  ])
+    expect(isRisky(ask({ command })), command).toBe(true);
+  for (const command of ["npm test", "ls firmware", "git status", "cat form.rm.txt"])
+    expect(isRisky(ask({ command })), command).toBe(false);
+  expect(isRisky(ask({ path: "a" }, { tool_name: "delete_file" }))).toBe(true);
 });

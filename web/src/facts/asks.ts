@@ -36,3 +36,12 @@ export function whatIsAsked(ask: Approval): { verb: string; object: string; reas
   const whole = Object.keys(input).length > 0 ? JSON.stringify(input, null, 2) : ask.text;
   return { verb: `Use ${ask.tool_name}`, object: whole, reason };
 }
+
+const RISKS =
+  /(^|[^\w.])(rm|rmdir|unlink|shred|del|delete|drop|truncate|push|reset|clean|force|sudo|dd|mkfs[.\w]*)($|[^\w.])/i;
+
+/** What cannot be taken back lightly: it deletes, pushes or resets something. */
+export function isRisky(ask: Approval): boolean {
+  const { verb, object } = whatIsAsked(ask);
+  return /delete|remove|push|reset/i.test(ask.tool_name) || (verb !== "Edit" && RISKS.test(object));
+}

@@ -1,21 +1,17 @@
 // The chosen thing of the inbox: its facts, what is asked with the buttons to answer, and where the conversation stands.
 
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { get } from "../api/client";
-import type { TaskAttemptEntries } from "../api/types";
 import { useWorld } from "../api/world";
 import { runSoon, shown } from "../app/keys";
-import { keyOf } from "../app/queries";
 import { agentWord, profileWords } from "../facts/agents";
 import type { InboxItem } from "../facts/inbox";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
+import { LastLines } from "../ui/LastLines";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { compact, counted, money } from "../ui/numbers";
 import { Ago } from "../ui/time";
 import styles from "./Inbox.module.css";
-import { lineOf } from "./lines";
 import { Request } from "./Request";
 
 type Props = {
@@ -73,28 +69,3 @@ export function Preview({ item, answering, onDismiss, laters }: Props) {
 }
 
 const VERBS: Partial<Record<InboxItem["kind"], string>> = { conflict: "Resolve", finished: "Review" };
-
-function LastLines({ attempt }: { attempt: string }) {
-  const { data, error } = useQuery({
-    queryKey: keyOf.attempt(attempt, "last lines"),
-    queryFn: ({ signal }) => get<TaskAttemptEntries>(`/task-attempts/${attempt}/entries?limit=12`, signal),
-  });
-  if (error) return <p role="alert">The conversation is not shown: {error.message}</p>;
-  const lines = (data?.entries ?? []).flatMap(({ entry, execution_process_id, index }) => {
-    const line = lineOf(entry);
-    return line ? [{ ...line, key: `${execution_process_id}:${index}` }] : [];
-  });
-  if (lines.length === 0) return null;
-  return (
-    <>
-      <h3>Last lines</h3>
-      <ol className={styles.lines}>
-        {lines.slice(-8).map(({ key, who, text }) => (
-          <li key={key} data-who={who}>
-            {text}
-          </li>
-        ))}
-      </ol>
-    </>
-  );
-}

@@ -7,6 +7,7 @@ import { AskButtons } from "../ui/AskButtons";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
+import { HoldButton } from "../ui/HoldButton";
 import { Markdown } from "../ui/Markdown";
 import styles from "./Inbox.module.css";
 
@@ -39,12 +40,11 @@ function Permission({ ask, answering, agent }: Props) {
       {reason && <p className={styles.facts}>why: {reason}</p>}
       <div className={styles.answers}>
         <AskButtons ask={ask} answering={answering} hints={{ allow: "a", deny: "d" }} />
-        <Button
+        <HoldButton
+          verb="Allow in this attempt"
           busy={answering.said === true && answering.busy}
           onClick={() => answering.answer(true, { scope: "session" })}
-        >
-          Allow in this attempt
-        </Button>
+        />
       </div>
     </fieldset>
   );

@@ -12,9 +12,11 @@ type Props = {
   value: string | null;
   onChange: (key: string) => void;
   onRemove?: () => void;
+  /** What Enter does: the choice is made with the arrows, and then it starts. */
+  onEnter?: () => void;
 };
 
-export function AgentChoice({ label = "Agent", value, onChange, onRemove }: Props) {
+export function AgentChoice({ label = "Agent", value, onChange, onRemove, onEnter }: Props) {
   const { data: info, isFetching, refetch } = useInfo();
   const groups = info ? profilesOf(info) : [];
   const isListed = groups.some(({ keys }) => value !== null && keys.includes(value));
@@ -23,7 +25,16 @@ export function AgentChoice({ label = "Agent", value, onChange, onRemove }: Prop
   return (
     <div className={styles.agent}>
       <div className={styles.agentRow}>
-        <SelectField label={label} value={value ?? ""} onChange={(event) => onChange(event.target.value)}>
+        <SelectField
+          label={label}
+          value={value ?? ""}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !onEnter) return;
+            event.preventDefault();
+            onEnter();
+          }}
+        >
           {!isListed && (
             <option value={value ?? ""}>{value ? profileInFull(profileOf(value)) : "Choose an agent"}</option>
           )}

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { sentenceOf } from "../api/client";
 import { useWorld } from "../api/world";
-import { likelyBase, likelyProfile, whyNotReady } from "../app/agents";
+import { likelyBase, likelyProfile, profilesOf, whyNotReady } from "../app/agents";
 import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { say } from "../app/notices";
@@ -17,6 +17,9 @@ import { BaseChoice } from "./BaseChoice";
 import { Risk } from "./Risk";
 import styles from "./Task.module.css";
 
+/** So many profiles are offered at once; the rest is in the list. */
+const MOST = 6;
+
 export function StartDialog({ task: id, onClose }: { task: string; onClose: () => void }) {
   const task = useWorld((world) => world.tasks.get(id));
   const attempts = useWorld((world) => indexOf(world).attemptsOf(id).length);
@@ -29,7 +32,14 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
   if (!task) return null;
   const profile = chosen ?? likelyProfile(task.project_id, info) ?? "";
   const agent = info?.agents.find(({ executor }) => executor === profileOf(profile).executor);
-  const start = async () => {
+  const why = away ?? whyNotReady(agent) ?? (profile ? null : "Choose an agent first.");
+  // Who wants another agent is one click away from it.
+  const others = (info ? profilesOf(info) : [])
+    .filter((group) => group.agent && whyNotReady(group.agent) === null)
+    .flatMap(({ keys }) => keys)
+    .filter((key) => key !== profile)
+    .slice(0, MOST);
+  const start = async (profile: string) => {
     setBusy(true);
     setProblem(null);
     try {
@@ -49,13 +59,7 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            data-autofocus
-            busy={busy && "Starting"}
-            disabled={away ?? whyNotReady(agent) ?? (profile ? null : "Choose an agent first.")}
-            onClick={() => void start()}
-          >
+          <Button kind="primary" busy={busy && "Starting"} disabled={why} onClick={() => void start(profile)}>
             Start
           </Button>
         </>
@@ -63,7 +67,27 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
     >
       <div className={styles.fields}>
         <p className={styles.about}>{task.title}</p>
-        <AgentChoice value={profile || null} onChange={setChosen} />
+        <AgentChoice
+          value={profile || null}
+          onChange={setChosen}
+          onEnter={why || busy ? undefined : () => void start(profile)}
+        />
+        {others.length > 0 && (
+          <div className={styles.others} role="group" aria-label="Or at once with">
+            <span aria-hidden="true">Or at once with</span>
+            {others.map((key) => (
+              <Button
+                key={key}
+                size="small"
+                icon="play"
+                disabled={away ?? (busy && "One is being started.")}
+                onClick={() => void start(key)}
+              >
+                {profileInFull(profileOf(key))}
+              </Button>
+            ))}
+          </div>
+        )}
         <BaseChoice project={task.project_id} value={base} onChange={setBase} />
         <Risk project={task.project_id} profiles={[profile]} />
         {problem && (

@@ -3,7 +3,7 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../api/client";
 import { sameList, useWorld } from "../api/world";
-import { likelyBase, likelyProfile, whyNotReady } from "../app/agents";
+import { likelyBase, likelyProfile, usualProfile, whyNotReady } from "../app/agents";
 import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
@@ -89,11 +89,12 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
     const about = { project, title: draft.title.trim(), prompt: draft.prompt, images: draft.images, parent };
     try {
       if (act === "start") {
-        await startNew(about, profiles.filter(Boolean), base);
+        const agents = (chosen ?? [(await usualProfile(project)) ?? ""]).filter(Boolean);
+        await startNew(about, agents, base);
         say(
-          profiles.length > 1
-            ? `Started ${profiles.length} attempts.`
-            : `Started with ${profileInFull(profileOf(profiles[0] ?? ""))}.`,
+          agents.length > 1
+            ? `Started ${agents.length} attempts.`
+            : `Started with ${profileInFull(profileOf(agents[0] ?? ""))}.`,
         );
       } else {
         await saveTask(about, task);

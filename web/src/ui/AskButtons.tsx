@@ -2,9 +2,11 @@
 
 import { Link } from "wouter";
 import type { Approval } from "../api/types";
+import { isRisky } from "../facts/asks";
 import styles from "./AskButtons.module.css";
 import { type Answering, useAnswer } from "./answer";
 import { Button } from "./Button";
+import { HoldButton } from "./HoldButton";
 
 type Props = {
   ask: Approval;
@@ -27,6 +29,13 @@ export function AskButtons({ ask, size = "normal", title, hints, answering }: Pr
         {verbOf(ask)}
       </Link>
     );
+  const allow = {
+    kind: "ask",
+    size,
+    hint: hints?.allow,
+    busy: said === true && busy,
+    onClick: () => answer(true),
+  } as const;
   return (
     <span className={styles.buttons}>
       <Button
@@ -38,16 +47,13 @@ export function AskButtons({ ask, size = "normal", title, hints, answering }: Pr
       >
         Deny
       </Button>
-      <Button
-        kind="ask"
-        size={size}
-        label={named("Allow")}
-        hint={hints?.allow}
-        busy={said === true && busy}
-        onClick={() => answer(true)}
-      >
-        Allow
-      </Button>
+      {isRisky(ask) ? (
+        <HoldButton verb="Allow" of={title} {...allow} />
+      ) : (
+        <Button label={named("Allow")} {...allow}>
+          Allow
+        </Button>
+      )}
       {problem && (
         <span className={styles.problem} role="alert">
           {problem}

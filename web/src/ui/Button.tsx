@@ -4,7 +4,7 @@ import { type ButtonHTMLAttributes, type ReactNode, useId } from "react";
 import styles from "./Button.module.css";
 import { Icon, type IconName } from "./Icon";
 
-type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "type"> & {
+export type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "type"> & {
   kind?: "plain" | "primary" | "quiet" | "danger" | "ask";
   size?: "normal" | "small";
   icon?: IconName;
@@ -19,6 +19,8 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "type"> 
   submit?: boolean;
   /** Has the focus when its dialog opens. */
   "data-autofocus"?: boolean;
+  /** A finger rests on it. */
+  "data-held"?: boolean;
   children?: ReactNode;
 };
 
@@ -35,7 +37,7 @@ export function Button({
   className,
   onClick,
   ...rest
-}: Props) {
+}: ButtonProps) {
   const why = useId();
   const isOff = Boolean(disabled) || Boolean(busy);
   return (

@@ -3,25 +3,27 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "./Button";
+import { isTouched, useHold } from "./hold";
 import { Icon, type IconName } from "./Icon";
 import styles from "./Menu.module.css";
 
-export type MenuItem =
-  | {
-      words: string;
-      icon?: IconName;
-      hint?: string;
-      run: () => void;
-      /** Why it cannot be done now; shown under the words. */
-      disabled?: string | false | null;
-      isDanger?: boolean;
-      /** For a choice among several. */
-      isChosen?: boolean;
-      /** A further line in grey. */
-      about?: ReactNode;
-    }
-  | "line"
-  | { heading: string };
+type Choice = {
+  words: string;
+  icon?: IconName;
+  hint?: string;
+  run: () => void;
+  /** Why it cannot be done now; shown under the words. */
+  disabled?: string | false | null;
+  isDanger?: boolean;
+  /** For a choice among several. */
+  isChosen?: boolean;
+  /** A finger has to hold it. */
+  isHeld?: boolean;
+  /** A further line in grey. */
+  about?: ReactNode;
+};
+
+export type MenuItem = Choice | "line" | { heading: string };
 
 export type Place = { x: number; y: number; width?: number; height?: number };
 
@@ -106,39 +108,48 @@ export function Menu({ label, items, at, onClose }: Props) {
             {item.heading}
           </div>
         ) : (
-          <button
-            key={item.words}
-            type="button"
-            role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
-            aria-checked={item.isChosen}
-            aria-disabled={item.disabled ? true : undefined}
-            tabIndex={-1}
-            className={styles.item}
-            data-danger={item.isDanger || undefined}
-            onClick={() => {
-              if (item.disabled) return;
-              onClose();
-              item.run();
-            }}
-          >
-            {item.icon ? (
-              <Icon name={item.icon} size={14} />
-            ) : item.isChosen ? (
-              <Icon name="done" size={14} />
-            ) : (
-              <span className={styles.gap} />
-            )}
-            <span className={styles.words}>
-              {item.words}
-              {(item.disabled || item.about) && <small>{item.disabled || item.about}</small>}
-            </span>
-            {item.hint && <kbd aria-hidden="true">{item.hint}</kbd>}
-          </button>
+          <Item key={item.words} item={item} onClose={onClose} />
         ),
       )}
     </div>,
     // In the open dialog, if there is one: what lies outside of it cannot be reached.
     document.querySelector("dialog[open]") ?? document.body,
+  );
+}
+
+function Item({ item, onClose }: { item: Choice; onClose: () => void }) {
+  const run = () => {
+    if (item.disabled) return;
+    onClose();
+    item.run();
+  };
+  const { isHeld, handlers } = useHold(run);
+  const about = item.disabled || item.about || (item.isHeld && isTouched() && "Hold it.");
+  return (
+    <button
+      {...(item.isHeld ? handlers : { onClick: run })}
+      type="button"
+      role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+      aria-checked={item.isChosen}
+      aria-disabled={item.disabled ? true : undefined}
+      tabIndex={-1}
+      className={styles.item}
+      data-danger={item.isDanger || undefined}
+      data-held={isHeld || undefined}
+    >
+      {item.icon ? (
+        <Icon name={item.icon} size={14} />
+      ) : item.isChosen ? (
+        <Icon name="done" size={14} />
+      ) : (
+        <span className={styles.gap} />
+      )}
+      <span className={styles.words}>
+        {item.words}
+        {about && <small>{about}</small>}
+      </span>
+      {item.hint && <kbd aria-hidden="true">{item.hint}</kbd>}
+    </button>
   );
 }
 

@@ -1,6 +1,7 @@
 // Times as people read them: how long something has gone on, and how long ago it was. One timer for the whole page.
 
 import { useSyncExternalStore } from "react";
+import { useConnection } from "../api/live";
 
 const watchers = new Set<() => void>();
 let timer: number | undefined;
@@ -44,10 +45,16 @@ export function age(milliseconds: number): string {
 
 type Props = { since: string };
 
-/** How long it has gone on, to the second. */
+/**
+ * How long it has gone on, to the second. While the server is away nobody knows whether it still does, so it stops
+ * where it was, with a `~`.
+ */
 export function Elapsed({ since }: Props) {
   const now = useNow();
-  return <time dateTime={since}>{duration(now - Date.parse(since))}</time>;
+  const connection = useConnection();
+  const isAway = connection.state === "away";
+  const gone = duration((isAway ? connection.since : now) - Date.parse(since));
+  return <time dateTime={since}>{isAway ? `~${gone}` : gone}</time>;
 }
 
 /** How long ago it was. */

@@ -4,7 +4,9 @@ import { useState } from "react";
 import { get, put, sentenceOf } from "../../api/client";
 import type { Rule, SetRules } from "../../api/types";
 import { world } from "../../api/world";
+import { isRisky } from "../../facts/asks";
 import { Button } from "../../ui/Button";
+import { HoldButton } from "../../ui/HoldButton";
 import { MenuButton } from "../../ui/Menu";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
@@ -35,6 +37,12 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
     }
   };
 
+  const allow = {
+    kind: "ask",
+    hint: hasKeys ? "a" : undefined,
+    busy: (said === true && busy) || (isKeeping && "Keeping the rule"),
+    onClick: () => answer(true),
+  } as const;
   return (
     <div role="group" aria-label={`Approval: ${verb}`} className={styles.group}>
       <p className={styles.asks}>
@@ -59,25 +67,20 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
         >
           Deny
         </Button>
-        <Button
-          kind="ask"
-          hint={hasKeys ? "a" : undefined}
-          busy={(said === true && busy) || (isKeeping && "Keeping the rule")}
-          onClick={() => answer(true)}
-        >
-          Allow
-        </Button>
+        {isRisky(ask) ? <HoldButton verb="Allow" {...allow} /> : <Button {...allow}>Allow</Button>}
         <MenuButton
           label="More ways to allow"
           items={() => [
             { heading: "Allow in this attempt…" },
             {
               words: `${ask.tool_name}, and the like of it, in this attempt`,
+              isHeld: true,
               run: () => answer(true, { scope: "session" }),
             },
             { heading: "Allow in this project…" },
             ...rulesFor(ask).map(({ words, rule }) => ({
               words: `Always: ${words}`,
+              isHeld: true,
               run: () => void remember(rule),
             })),
           ]}
