@@ -48,7 +48,8 @@ export class World {
     });
     this.port = Number(new URL(this.base).port);
     await until('the server to answer', () => fetch(`${this.base}/api/health`).then((r) => r.ok, () => false));
-    // While the board is worked on, something else may stand before the server and give out its files.
+    // While the board is worked on, FORGE_E2E_FRONT names a module whose `front(base)` stands before the server and
+    // gives out another build; its address is the answer.
     const { FORGE_E2E_FRONT } = process.env;
     this.front ??= FORGE_E2E_FRONT ? await (await import(FORGE_E2E_FRONT)).front(this.base) : this.base;
   }
@@ -176,10 +177,10 @@ export class Tab {
   async accessible() {
     // axe is evaluated by the debugger, which the page's policy does not bind.
     await this.page.evaluate(AXE);
-    // A name holds every word that is drawn, but may say more between them: "Inbox, 3 need you" where "Inbox 3" stands.
+    // Whoever speaks to the browser says what they read, so a name holds the words that are drawn. axe leaves that off by itself.
     const { violations } = await this.page.evaluate(() => window.axe.run(document, {
       resultTypes: ['violations'],
-      rules: { 'label-content-name-mismatch': { enabled: false } },
+      rules: { 'label-content-name-mismatch': { enabled: true } },
     }));
     const serious = violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -268,9 +268,9 @@ journey('what an agent changed outside its worktree is shown, and put back or le
   const found = page.getByRole('region', { name: 'Changed outside the worktree' });
   await found.getByText(/^README.md in your checkout changed/).waitFor();
   await tab.accessible();
-  await found.getByRole('button', { name: /^Put back:? README.md/ }).click();
+  await found.getByRole('button', { name: 'Put back: README.md' }).click();
   await until('the old words', () => readFileSync(join(project.path, 'README.md'), 'utf8') === '# Shop\n');
-  await found.getByRole('button', { name: /left.txt/ }).filter({ hasText: 'Leave as it is' }).click();
+  await found.getByRole('button', { name: 'Leave as it is: left.txt' }).click();
   await found.waitFor({ state: 'detached' });
   assert.equal(readFileSync(join(project.path, 'left.txt'), 'utf8'), 'new\n');
   const states = (await world.get(`/task-attempts/${attempt.id}/findings`)).map(({ subject, state }) => `${subject} ${state}`);

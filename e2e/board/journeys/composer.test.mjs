@@ -126,7 +126,7 @@ journey('an at sign offers snippets and files', async (world) => {
   await until('the snippet to be put in', async () => (await box(tab).inputValue()).startsWith('Please: Run the tests first.'));
   await tab.page.keyboard.type('See @serv');
   await tab.page.getByRole('option', { name: /src\/server.js/ }).click();
-  await until('the file to be put in', async () => (await box(tab).inputValue()).includes('See src/server.js'));
+  await until('the file to be put in', async () => (await box(tab).inputValue()).includes('See `src/server.js`'));
   // Esc leaves the box and keeps the text.
   await box(tab).press('Escape');
   assert.match(await box(tab).inputValue(), /src\/server\.js/);

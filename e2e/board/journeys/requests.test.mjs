@@ -74,7 +74,7 @@ journey('allowing in the project keeps a rule, and the like of it is not asked a
   await until('the rule to be kept and the request answered', async () => {
     if ((await asked(world, attempt)).state !== 'open') return true;
     if ((await world.get(`/projects/${project.id}/rules`)).length === 0) {
-      await card.getByRole('button', { name: 'More ways to allow' }).click({ timeout: 2000 }).catch(() => {});
+      await card.getByRole('button', { name: 'Allow more' }).click({ timeout: 2000 }).catch(() => {});
       await tab.page.getByRole('menuitem', { name: /commands starting “npm test”/ }).click({ timeout: 2000 }).catch(() => {});
     } else await card.getByRole('button', { name: 'Allow', exact: true }).click({ timeout: 1000 }).catch(() => {});
     return false;

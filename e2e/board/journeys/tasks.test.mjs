@@ -162,10 +162,10 @@ journey('an at sign inserts a snippet and a file', async (world) => {
   await page.keyboard.press('Enter');
   await page.keyboard.type('@care');
   await dialog.getByRole('option', { name: /@careful/ }).click();
-  await until('the words', async () => (await prompt.inputValue()) === 'Look at `src/server.js` Change nothing else.');
+  await until('the words', async () => (await prompt.inputValue()) === 'Look at `src/server.js` Change nothing else. ');
   await dialog.getByRole('button', { name: 'Save as wish' }).click();
   await onBoard(tab, 'With a snippet').waitFor();
-  assert.equal((await tasksOf(world, project))[0].description, 'Look at `src/server.js` Change nothing else.');
+  assert.equal((await tasksOf(world, project))[0].description.trimEnd(), 'Look at `src/server.js` Change nothing else.');
 });
 
 journey('several agents start on the same task, and another one later', async (world) => {

@@ -27,7 +27,7 @@ export function Toolbar() {
       <b>{selected.size} selected</b>
       <MenuButton
         size="small"
-        label="Move the selected tasks"
+        label="Move to: the selected tasks"
         items={() => COLUMNS.map(({ id, words }) => ({ words, disabled: away, run: () => takeAll(ids, id) }))}
       >
         Move to

@@ -9,9 +9,9 @@ import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
 import { say } from "../app/notices";
 import { profileInFull, profileOf } from "../facts/agents";
-import { useAt } from "../ui/At";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField } from "../ui/Field";
+import { MentionArea } from "../ui/MentionArea";
 import { AgentChoice } from "./AgentChoice";
 import { BaseChoice } from "./BaseChoice";
 import { fromPasted, keepDraft, NO_DRAFT, type TaskDraft } from "./draft";
@@ -67,7 +67,6 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
       return after;
     }),
   );
-  const at = useAt(promptBox, project || null, (prompt) => change({ prompt }));
 
   const profiles = chosen ?? [likelyProfile(project, info) ?? ""];
   const notReady = profiles
@@ -178,24 +177,16 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
           }}
         />
         <div className={styles.prompt}>
-          <textarea
-            {...at.about}
+          <MentionArea
             ref={promptBox}
+            project={project || null}
+            offersAt="below"
             aria-label="What should be done"
             placeholder="What should be done? Markdown. @ inserts a file or snippet."
             rows={7}
             value={draft.prompt}
-            onChange={(event) => {
-              change({ prompt: event.target.value });
-              at.look();
-            }}
-            onClick={at.look}
-            onKeyDown={(event) => void at.keys(event)}
-            onKeyUp={(event) => {
-              if (event.key === "ArrowLeft" || event.key === "ArrowRight") at.look();
-            }}
+            onChange={(prompt) => change({ prompt })}
           />
-          {at.list}
         </div>
         <Images
           images={draft.images}

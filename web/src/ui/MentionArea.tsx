@@ -20,13 +20,24 @@ type Props = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange" | "val
   onChange: (text: string) => void;
   /** Whose files are offered; null offers snippets only. */
   project: string | null;
+  /** Where the offers stand; above, where the area is at the foot of the page. */
+  offersAt?: "above" | "below";
   ref?: Ref<HTMLTextAreaElement>;
 };
 
 type Offer = { words: string; about: string; text: string };
 const MOST = 8;
 
-export function MentionArea({ value, onChange, project, ref, onKeyDown, className, ...rest }: Props) {
+export function MentionArea({
+  value,
+  onChange,
+  project,
+  offersAt = "above",
+  ref,
+  onKeyDown,
+  className,
+  ...rest
+}: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   useImperativeHandle(ref, () => area.current as HTMLTextAreaElement);
   const list = useId();
@@ -92,13 +103,23 @@ export function MentionArea({ value, onChange, project, ref, onKeyDown, classNam
           look();
         }}
         onKeyDown={press}
+        onClick={look}
+        onKeyUp={(event) => {
+          if (["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key)) look();
+        }}
         onBlur={(event) => {
           setMention(null);
           rest.onBlur?.(event);
         }}
       />
       {isOpen && (
-        <div id={list} className={styles.offers} role="listbox" aria-label="Snippets and files">
+        <div
+          id={list}
+          className={styles.offers}
+          data-at={offersAt}
+          role="listbox"
+          aria-label="Snippets and files"
+        >
           {offers.map((offer, index) => (
             <div
               key={`${offer.about}${offer.words}`}
@@ -143,6 +164,6 @@ function useOffers(project: string | null, mention: Mention | null): readonly Of
     .map((tag) => ({ words: `@${tag.tag_name}`, about: tag.content.slice(0, 80), text: tag.content }));
   const paths = (files ?? [])
     .filter((file) => file.is_file)
-    .map((file) => ({ words: file.path, about: "file", text: file.path }));
+    .map((file) => ({ words: file.path, about: "file", text: `\`${file.path}\`` }));
   return [...found, ...paths].slice(0, MOST);
 }

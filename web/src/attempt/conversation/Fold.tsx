@@ -53,13 +53,8 @@ export function Fold({
     );
   return (
     <div className={styles.fold} role="group" aria-label={label} data-open={isOpen || undefined}>
-      <button
-        type="button"
-        className={styles.head}
-        aria-expanded={isOpen}
-        aria-label={label}
-        onClick={toggle}
-      >
+      <button type="button" className={styles.head} aria-expanded={isOpen} onClick={toggle}>
+        <span className="unseen">{label}</span>
         <Icon name={isOpen ? "down" : "right"} size={12} />
         {line}
       </button>

@@ -69,7 +69,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
         </Button>
         {isRisky(ask) ? <HoldButton verb="Allow" {...allow} /> : <Button {...allow}>Allow</Button>}
         <MenuButton
-          label="More ways to allow"
+          label="Allow more"
           items={() => [
             { heading: "Allow in this attempt…" },
             {

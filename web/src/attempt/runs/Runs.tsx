@@ -63,13 +63,8 @@ function RunRow({ run, name, isShown, onShow }: RowProps) {
   const code = exit !== null && exit !== 0 ? `exit ${exit}` : null;
   return (
     <li className={styles.run} data-shown={isShown || undefined}>
-      <button
-        type="button"
-        className={styles.choose}
-        aria-pressed={isShown}
-        aria-label={`${name}, ${[words, code].filter(Boolean).join(", ")}`}
-        onClick={onShow}
-      >
+      <button type="button" className={styles.choose} aria-pressed={isShown} onClick={onShow}>
+        <span className="unseen">{`${name}, ${[words, code].filter(Boolean).join(", ")}`}</span>
         <span className={styles.mark} data-status={status} aria-hidden="true">
           <Icon name={icon} size={14} />
         </span>

@@ -50,7 +50,7 @@ function OneFinding({ attempt, finding }: { attempt: string; finding: Finding })
           size="small"
           busy={act.busy === "Putting back" && act.busy}
           disabled={!finding.can_restore && "It cannot be put back."}
-          label={`Put back ${finding.subject}`}
+          label={`Put back: ${finding.subject}`}
           onClick={() => void settle("Putting back", "restore")}
         >
           Put back
@@ -59,7 +59,7 @@ function OneFinding({ attempt, finding }: { attempt: string; finding: Finding })
           size="small"
           kind="quiet"
           busy={act.busy === "Dismissing" && act.busy}
-          label={`Leave ${finding.subject} as it is`}
+          label={`Leave as it is: ${finding.subject}`}
           onClick={() => void settle("Dismissing", "dismiss")}
         >
           Leave as it is
