@@ -100,7 +100,7 @@ async fn a_conversation_is_looked_at_anywhere_and_searched() {
     let path = format!("/api/task-attempts/{attempt}/entries");
     let last = world.get(&format!("{path}?limit=5")).data();
     let total = last["total"].as_u64().unwrap();
-    assert_eq!(last["runs"], json!([{"id": run, "entries": total}]));
+    assert_eq!(last["runs"], json!([{"id": run, "entries": total, "is_over": true, "after": null}]));
     assert_eq!(
         (&last["has_newer"], &last["after"], &last["hits"]),
         (&json!(false), &Value::Null, &Value::Null)

@@ -74,7 +74,7 @@ fn agrees(world: &World, map: &str, path: &str, follower: &Follower) {
 }
 
 /// Reads frames off a socket until one holds an operation, and returns its operations as `op path`.
-fn operations(socket: &mut crate::patient::Socket) -> Vec<String> {
+fn operations(socket: &mut crate::world::Socket) -> Vec<String> {
     loop {
         let tungstenite::Message::Text(text) = socket.read().unwrap() else { continue };
         let frame: Value = serde_json::from_str(&text).unwrap();

@@ -13,7 +13,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tungstenite::client::IntoClientRequest;
 
-use crate::patient::{Patient, Socket};
+use crate::patient::Patient;
+pub(crate) use crate::patient::Socket;
 
 /// How long to wait for something that should come at once, on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
