@@ -4,6 +4,7 @@ use forge_git::CommitRequest;
 use forge_model::AttemptId;
 
 use crate::background::{blocking, detached};
+use crate::diffs::Summed;
 use crate::site::{HOOK_TIME, committed, rebase_in_progress};
 use crate::store::acts::Act;
 use crate::{Engine, Error, Result};
@@ -61,7 +62,7 @@ impl Engine {
             )
         });
         kept.await?;
-        self.sum_later(id);
+        self.sum_later(id, Summed::Files);
         Ok(())
     }
 }

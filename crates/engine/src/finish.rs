@@ -10,6 +10,7 @@ use forge_model::{AskState, Noun, Op, Run, RunKind, RunState};
 use forge_process::Exit;
 
 use crate::chain::intend_next;
+use crate::diffs::Summed;
 use crate::fold::Outcome;
 use crate::input::Input;
 use crate::store::queue::{self, Waiting};
@@ -63,6 +64,7 @@ impl Engine {
             variant: run.profile.variant.clone(),
             images: None,
         });
+        let summed = Summed::of(work.snapshot.as_ref());
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
         let notes = i64::try_from(outcome.told).unwrap_or(i64::MAX);
         let next = self
@@ -123,7 +125,7 @@ impl Engine {
             .await?;
         self.inner.limited.ring();
         if matches!(kind, RunKind::Agent | RunKind::Cleanup) {
-            self.sum_later(attempt);
+            self.sum_later(attempt, summed);
         }
         self.forget_before(run).await;
         self.inner.seam.pass("finish.recorded", "").await;

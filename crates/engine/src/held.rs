@@ -108,8 +108,11 @@ pub(crate) fn hold_start(
     let mut intent = intent.clone();
     let key = intent.key.take();
     let images = std::mem::take(&mut intent.images);
-    let What::Attempt { task, new_task, branch, held: is_held, .. } = &mut intent.what else { return Ok(()) };
-    *is_held = true;
+    let What::Attempt { task, new_task, branch, base: settled, held: is_held } = &mut intent.what else {
+        return Ok(());
+    };
+    // Settled anew when its turn comes: the branch may have moved on by then.
+    (*settled, *is_held) = (None, true);
     let project = Some(intent.project);
     if let (Some(task), Some(body)) = (*task, new_task.take()) {
         let mut row =
@@ -340,7 +343,7 @@ impl Engine {
     }
 
     /// Settles which branch an attempt that has to wait will start from, so that a mistake is told at once.
-    pub(crate) async fn base_to_wait_for(
+    pub(crate) async fn settle_base(
         &self,
         repository: &std::path::Path,
         asked: Option<String>,

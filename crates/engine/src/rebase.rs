@@ -9,6 +9,7 @@ use forge_model::{AttemptId, Noun, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::background::{blocking, detached};
+use crate::diffs::Summed;
 use crate::error::whole;
 use crate::site::Site;
 use crate::store::acts::{self, Act};
@@ -75,7 +76,7 @@ impl Engine {
             Ok(Rebased::Done) => {
                 self.record_rebase(&site, &act, &rebasing).await?;
                 self.start_next(id).await;
-                self.sum_later(id);
+                self.sum_later(id, Summed::Files);
                 Ok(Rebased::Done)
             }
             Ok(conflicts) => {

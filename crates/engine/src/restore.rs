@@ -8,6 +8,7 @@ use forge_model::{AttemptId, Noun, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::background::{blocking, detached};
+use crate::diffs::Summed;
 use crate::in_place::refuse_in_place;
 use crate::snapshots::LeftOut;
 use crate::store::acts::Act;
@@ -100,7 +101,7 @@ impl Engine {
             Ok(())
         });
         told.await?;
-        self.sum_later(id);
+        self.sum_later(id, Summed::Files);
         let texts = |paths: Vec<std::path::PathBuf>| -> Vec<String> {
             paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };

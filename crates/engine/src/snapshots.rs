@@ -130,7 +130,7 @@ impl Engine {
 fn written(snapshot: Snapshot, head: Option<String>) -> Taken {
     let left_out = LeftOut::list(&snapshot.left_out);
     let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
-    Taken { oid: snapshot.oid, head, left_out }
+    Taken { oid: snapshot.oid, head, left_out, holds: snapshot.holds }
 }
 
 /// A file that is not in a snapshot, as it is written down.

@@ -221,13 +221,11 @@ impl Engine {
         let prefix = self.branch_prefix().await?;
         let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
         let limits = self.limits().await?;
-        let base = match limits.is_off() {
-            true => None,
-            false => Some(self.base_to_wait_for(&wanted.project.path, asked.map(str::to_string)).await?),
-        };
+        let base = self.settle_base(&wanted.project.path, asked.map(str::to_string)).await?;
         for _ in 0..DRAWS {
-            let intent = self.draw(&wanted, &prefix, key.clone());
-            match self.intend(&intent, limits, base.clone()).await? {
+            let intent = self.draw(&wanted, &prefix, key.clone(), base.clone());
+            let may_wait = (!limits.is_off()).then(|| base.clone());
+            match self.intend(&intent, limits, may_wait).await? {
                 Intended::NameTaken => continue,
                 Intended::Held => {
                     self.inner.seam.pass("start.held", "").await;
@@ -237,7 +235,7 @@ impl Engine {
                 Intended::Written => {}
             }
             self.inner.seam.pass("start.intent", asked.unwrap_or_default()).await;
-            match self.make(intent, asked.map(str::to_string)).await {
+            match self.make(intent, None).await {
                 Ok(made) => return Ok(made),
                 Err(Failure::NameTaken) => {}
                 Err(Failure::Other(error)) => return Err(error),
@@ -249,7 +247,7 @@ impl Engine {
         )))
     }
 
-    fn draw(&self, wanted: &Wanted, prefix: &str, key: Option<Key>) -> Intent {
+    fn draw(&self, wanted: &Wanted, prefix: &str, key: Option<Key>, base: Base) -> Intent {
         let attempt = AttemptId::random();
         let name = slug::attempt_name(&attempt.short(), &wanted.title);
         let setup = wanted.project.setup_script.clone();
@@ -268,7 +266,7 @@ impl Engine {
                 task: wanted.task,
                 new_task: wanted.new_task.clone(),
                 branch: format!("{prefix}/{name}"),
-                base: None,
+                base: Some(base),
                 held: false,
             },
             in_place: false,

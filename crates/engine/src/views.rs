@@ -84,7 +84,7 @@ pub struct Todos {
 }
 
 /// How much differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChangeSum {
     pub files: i64,
     pub added: i64,

@@ -43,23 +43,32 @@ impl Engine {
         base_branch: Option<String>,
     ) -> std::result::Result<(), Failure> {
         let (engine, repository) = (self.clone(), intent.repository.clone());
+        let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
+        let (branch, settled) = (branch.clone(), base.clone());
+        let is_written = settled.is_some();
         let resolved = blocking(move || -> Result<_> {
             let repo = engine.repo(&repository)?;
-            let base = resolve_base(&repo, &repository, base_branch)?;
+            let base = settled.map_or_else(|| resolve_base(&repo, &repository, base_branch), Ok)?;
             Ok((repo, base))
         });
         let (repo, resolved) = resolved.await??;
-        let What::Attempt { branch, base, .. } = &mut intent.what else { return Ok(()) };
-        let (branch, commit) = (branch.clone(), resolved.commit.clone());
+        let commit = resolved.commit.clone();
         *base = Some(resolved);
         let waiting = self.take_ready(intent.project, &repo, &commit).await;
         let claimed = waiting.as_ref().map(|waiting| waiting.path().to_string_lossy().into_owned());
-        let written = intent.clone();
-        let written = self.inner.store.write(move |tx| {
-            written.update(tx)?;
-            claimed.map_or(Ok(false), |path| ready::claim(tx.conn(), &path, written.attempt))
-        });
-        if written.await.map_err(Error::from)?
+        let is_claimed = match is_written && claimed.is_none() {
+            // Everything that is about to be made is on record already.
+            true => false,
+            false => {
+                let written = intent.clone();
+                let written = self.inner.store.write(move |tx| {
+                    written.update(tx)?;
+                    claimed.map_or(Ok(false), |path| ready::claim(tx.conn(), &path, written.attempt))
+                });
+                written.await.map_err(Error::from)?
+            }
+        };
+        if is_claimed
             && let Some(waiting) = waiting
             && self.hand_over(waiting, &intent.worktree, &branch).await?
         {

@@ -81,7 +81,7 @@ pub use remotes::Remote;
 pub use replay::Replayed;
 pub use repo::Repo;
 pub use restore::{RestoreRequest, Restored};
-pub use snapshot::{LeftOut, Limits, Snapshot, SnapshotRequest, Why};
+pub use snapshot::{Holds, LeftOut, Limits, Snapshot, SnapshotRequest, Why};
 pub use standing::{Operation, Standing};
 pub use transport::{Credential, Refusal};
 pub use tree_diff::Tally;

@@ -63,6 +63,19 @@ pub struct Snapshot {
     pub left_out: Vec<LeftOut>,
     /// Files and HEAD are as the last snapshot has them, so `oid` is that one.
     pub unchanged: bool,
+    /// How what it holds stands to what git itself would commit.
+    pub holds: Holds,
+}
+
+/// How what a snapshot holds stands to what git itself would commit of the same files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// It is the tree of the commit that is checked out.
+    Head,
+    /// It is what git would commit.
+    Files,
+    /// Something is left out, kept elsewhere, kept by its bytes, or in a repository inside this one.
+    Otherwise,
 }
 
 /// A file that is not in a snapshot as it is on disk.
@@ -113,7 +126,7 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     });
     let mut before = before?;
     let private = Private::make(&checkout.git_dir, checkout, before.head.as_deref(), settings?)?;
-    let Chosen { paths, converted, secret, mut left_out } = choose(checkout, &private, request)?;
+    let Chosen { paths, converted, secret, has_nested, mut left_out } = choose(checkout, &private, request)?;
     let mut refused = private.add(&paths)?;
     refused.extend(private.add_afresh(&converted)?);
     let mut kept = None;
@@ -126,6 +139,12 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     left_out.extend(refused.into_iter().map(|(path, stderr)| LeftOut { path, why: Why::Refused { stderr } }));
     left_out.sort_by(|a, b| a.path.cmp(&b.path));
     let tree = private.write_tree()?;
+    let is_plain = left_out.is_empty() && converted.is_empty() && secret.is_empty() && !has_nested;
+    let holds = match is_plain {
+        true if before.head_tree.as_ref() == Some(&tree) => Holds::Head,
+        true => Holds::Files,
+        false => Holds::Otherwise,
+    };
     if let Some(last) = &before.last
         && last.tree == tree
         && (before.head.is_none() || last.head == before.head)
@@ -136,7 +155,7 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
         };
         if kept_last.as_ref() == kept.as_ref().map(|(_, tree)| tree) {
             let (oid, parent) = (last.oid.clone(), last.parent.clone());
-            return Ok(Snapshot { oid, parent, left_out, unchanged: true });
+            return Ok(Snapshot { oid, parent, left_out, unchanged: true, holds });
         }
     }
     let mut message = message(&request.message, &left_out);
@@ -150,7 +169,7 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
         let absent = "0".repeat(oid.len());
         let call = checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
         let Err(failure) = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run() else {
-            return Ok(Snapshot { oid, parent, left_out, unchanged: false });
+            return Ok(Snapshot { oid, parent, left_out, unchanged: false, holds });
         };
         // Somebody else may have added to the chain, or made it shorter, since it was read.
         before = Before::read(checkout, &request.reference)?;
@@ -165,6 +184,7 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
 /// What was there before the snapshot.
 struct Before {
     head: Option<String>,
+    head_tree: Option<String>,
     last: Option<Last>,
 }
 
@@ -177,7 +197,8 @@ struct Last {
 
 impl Before {
     fn read(checkout: &Checkout, reference: &str) -> Result<Before> {
-        let names = ["HEAD^{commit}".into(), reference.to_string(), format!("{reference}^{{tree}}")];
+        let head = ["HEAD^{commit}", "HEAD^{tree}"].map(str::to_string);
+        let names = [&head[..], &[reference.to_string(), format!("{reference}^{{tree}}")]].concat();
         let names = [&names[..], &[format!("{reference}^1"), format!("{reference}^2")]].concat();
         let mut input = names.join("\n").into_bytes();
         input.push(b'\n');
@@ -190,13 +211,14 @@ impl Before {
             let wrong = || Failure::answer("cat-file", &answer);
             oids.next().ok_or_else(|| wrong().during(act()))
         };
-        let (head, oid, tree, first, second) = (next()?, next()?, next()?, next()?, next()?);
+        let (head, head_tree) = (next()?, next()?);
+        let (oid, tree, first, second) = (next()?, next()?, next()?, next()?);
         let last = oid.zip(tree).map(|(oid, tree)| match second {
             // The first snapshot on a reference has HEAD as its only parent.
             None => Last { oid, tree, parent: None, head: first },
             Some(second) => Last { oid, tree, parent: first, head: Some(second) },
         });
-        Ok(Before { head, last })
+        Ok(Before { head, head_tree, last })
     }
 }
 
@@ -209,6 +231,8 @@ struct Chosen {
     converted: Vec<PathBuf>,
     /// What goes into the private store.
     secret: Vec<PathBuf>,
+    /// There is a repository inside this one.
+    has_nested: bool,
     left_out: Vec<LeftOut>,
 }
 
@@ -219,6 +243,7 @@ fn choose(checkout: &Checkout, private: &Private<'_>, request: &SnapshotRequest)
     let changes = private.changes()?;
     let mut paths = changes.unstaged;
     paths.retain(|path| !indexed.submodules.contains(path));
+    chosen.has_nested = !indexed.submodules.is_empty() || !changes.nested.is_empty();
     for nested in indexed.submodules.iter().chain(&changes.nested) {
         paths.extend(private.nested_files(nested)?);
     }

@@ -28,6 +28,8 @@ use crate::{Engine, Error, Result};
 pub use turn::DiffTurn;
 pub use view::{DiffFile, DiffStep, DiffView, FileVersion};
 
+pub(crate) use sum::Summed;
+
 use plan::Plan;
 
 /// Everything that an attempt has changed, at one moment.

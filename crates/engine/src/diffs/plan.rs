@@ -14,12 +14,12 @@ use super::DiffOf;
 /// What a diff depends on in the store. When it changes, there may be something else to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facts {
-    repository: PathBuf,
+    pub(super) repository: PathBuf,
     worktree: PathBuf,
-    in_place: bool,
+    pub(super) in_place: bool,
     branch: String,
     target: String,
-    began_at: String,
+    pub(super) began_at: String,
     is_queued: bool,
     worktree_deleted: bool,
     is_there: bool,
@@ -43,6 +43,11 @@ pub(super) struct Files {
 }
 
 impl Facts {
+    /// What the files of a worktree are compared with.
+    pub(super) fn base(&self) -> DiffBase {
+        DiffBase::Branch { name: self.target.clone(), or: self.began_at.clone() }
+    }
+
     pub(super) fn has_landed(&self) -> bool {
         self.landed.is_some()
     }
@@ -104,7 +109,7 @@ fn plan(engine: &Engine, id: AttemptId, facts: &Facts) -> Result<Plan> {
     {
         return Ok(Plan::Still(DiffOf::Landing, diff));
     }
-    let base = DiffBase::Branch { name: facts.target.clone(), or: facts.began_at.clone() };
+    let base = facts.base();
     if let Some(worktree) = worktree {
         let (mut differ, target) = (repo.differ(&worktree, &place)?, Some(facts.target.clone()));
         differ.limit(engine.inner.diffs.most());

@@ -1,5 +1,6 @@
 //! Which snapshots were taken of an attempt's files, and why.
 
+use forge_git::Holds;
 use forge_model::{AttemptId, RunId, Time};
 
 use super::conn::{Conn, Error, Row, args};
@@ -24,6 +25,8 @@ pub(crate) struct Taken {
     pub(crate) head: Option<String>,
     /// A JSON list of {path, why}: what is not in it.
     pub(crate) left_out: Option<String>,
+    /// How what it holds stands to what git would commit.
+    pub(crate) holds: Holds,
 }
 
 /// The record of a snapshot.

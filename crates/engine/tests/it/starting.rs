@@ -73,7 +73,9 @@ fn a_failing_hook_leaves_the_changes_uncommitted_and_says_so() {
 #[test]
 fn fifty_starts_at_once_make_exactly_what_they_acknowledge() {
     let mut world = World::with_seam("start.intent:doomed=hold:DIR/go");
-    world.git(&["branch", "doomed"]);
+    // Its commit is on no other branch, and goes before the worktree is made.
+    let commit = world.git(&["commit-tree", "-m", "doomed", "main^{tree}"]).trim().to_string();
+    world.git(&["branch", "doomed", &commit]);
     let twin = |world: &World| world.wanted("say twin\nsleep 60000");
     let mut starts = Vec::new();
     let mut doomed = world.wanted("say never");
@@ -90,13 +92,15 @@ fn fifty_starts_at_once_make_exactly_what_they_acknowledge() {
     let reached = world.dir.path().join("go.reached");
     eventually("the doomed start has its row", || reached.exists().then_some(()));
     world.git(&["branch", "-D", "doomed"]);
+    let (folder, name) = commit.split_at(2);
+    std::fs::remove_file(world.repository.join(".git/objects").join(folder).join(name)).unwrap();
     std::fs::write(world.dir.path().join("go"), "").unwrap();
 
     let answers: Vec<_> = starts.into_iter().map(|start| world.run(start).unwrap()).collect();
     let failed: Vec<_> = answers.iter().filter_map(|answer| answer.as_ref().err()).collect();
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert_eq!(failed[0].kind(), ErrorKind::Invalid);
-    assert!(failed[0].to_string().contains("there is no branch doomed"), "{}", failed[0]);
+    assert!(failed[0].to_string().contains(&commit), "{}", failed[0]);
     let mut ids: Vec<_> = answers.iter().flatten().map(|started| started.attempt.attempt.id).collect();
     ids.sort();
     ids.dedup();

@@ -73,6 +73,15 @@ impl Repo {
         Ok(Diff { base: Some(old.to_string()), files })
     }
 
+    /// Compares a snapshot that was taken while `head` was checked out, as [`Differ::diff`] would have then.
+    pub fn snapshot_diff(&self, oid: &str, head: &str, base: &DiffBase) -> Result<Diff> {
+        self.check_oid(head)?;
+        match self.settle(base, head)? {
+            Some(base) => self.diff_between(&base, oid),
+            None => Ok(Diff::default()),
+        }
+    }
+
     /// Compares a commit with its first parent.
     pub fn commit_diff(&self, oid: &str) -> Result<Diff> {
         self.check_oid(oid)?;
