@@ -1,4 +1,4 @@
-// Where the page begins: the socket, the world and the keys are started once, then the frame is drawn.
+// Where the page begins: the world, the socket and the keys are started once, then the frame is drawn.
 
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -6,6 +6,7 @@ import { live } from "./api/live";
 import { takeToken } from "./api/token";
 import { startWorld } from "./api/world";
 import { App } from "./app/App";
+import { lookAhead } from "./app/ahead";
 import { listenToKeys } from "./app/keys";
 import { followPreferences } from "./app/preferences";
 import "./ui/base.css";
@@ -15,6 +16,7 @@ listenToKeys();
 // Nothing is asked of the server before it knows who asks.
 void takeToken().then(() => {
   startWorld();
+  lookAhead(location);
   live.start();
 });
 // Neither is needed for the first look.

@@ -1349,10 +1349,15 @@ export type RunAgentSetupRequest = {
 /** Nothing stands in the way. */
 export type RunAgentSetupResponse = Record<string, unknown>;
 
-/** How many entries a run has; null while they are being made. */
+/** How many entries a run has, and from where more of them are told. */
 export type RunEntryCount = {
+  /** Where to follow `entries:<run id>` from: what changed later may not be in here. Null to follow from the first. */
+  after: number | null;
+  /** Null while they are being made. */
   entries: number | null;
   id: string;
+  /** The run is over, and has no more than these. */
+  is_over: boolean;
 };
 
 export type SaveDraft = {

@@ -27,7 +27,21 @@ type Options = {
   signal?: AbortSignal;
 };
 
-export const get = <T>(path: string, signal?: AbortSignal) => call<T>("GET", path, { signal });
+const asked = new Map<string, Promise<unknown>>();
+
+/** Asks before anybody needs it. The first who gets that path is given the answer, the next asks anew. */
+export function askAhead(path: string) {
+  const answer = call("GET", path, {});
+  // Whoever takes it is told why it did not come.
+  answer.catch(() => {});
+  asked.set(path, answer);
+}
+
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const answer = asked.get(path);
+  asked.delete(path);
+  return (answer as Promise<T> | undefined) ?? call<T>("GET", path, { signal });
+}
 export const post = <T>(path: string, body: unknown = {}, key?: string) =>
   call<T>("POST", path, { body, key });
 export const put = <T>(path: string, body: unknown) => call<T>("PUT", path, { body });

@@ -8,5 +8,12 @@ export async function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("t");
   if (!token) return;
   history.replaceState(history.state, "", location.pathname + location.search);
-  await post("/session", { token }).catch(() => {});
+  const isTaken = await post("/session", { token }).then(
+    () => true,
+    () => false,
+  );
+  if (!isTaken) return;
+  // What the page asked for before its script ran was refused; with the cookie it begins anew.
+  location.reload();
+  await new Promise(() => {});
 }

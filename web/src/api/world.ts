@@ -70,22 +70,42 @@ export const world = () => current;
 
 /** Begins to follow the server; called once, by `main.tsx`. */
 export function startWorld() {
+  void begin();
+  live.watch(() => {
+    if (live.connection.state === "online" && current.problem) void begin();
+  });
+}
+
+let isFollowed = false;
+
+/** Fetches everything, and follows what happens from there on: between the two nothing is missed. */
+async function begin() {
+  await load();
+  if (isFollowed || !current.isKnown) return;
+  isFollowed = true;
   live.follow("events", {
+    after: current.position,
     message(message) {
       if ("resync" in message) void load();
       else if ("value" in message) apply(message.value as PatchOpThing[], message.position);
     },
   });
-  void load();
-  live.watch(() => {
-    if (live.connection.state === "online" && !current.isKnown) void load();
-  });
 }
 
-/** Fetches everything anew. What events bring meanwhile is newer than the answer, and is applied over it again. */
-export async function load() {
-  const meanwhile: Array<readonly PatchOpThing[]> = [];
-  const stop = hear((operations) => meanwhile.push(operations));
+let loading: Promise<void> | null = null;
+/** What was told while an answer was on its way, which may be older than that. */
+let meanwhile: Array<{ operations: readonly PatchOpThing[]; position: number }> | null = null;
+
+/** Fetches everything anew, once however many ask. */
+export function load(): Promise<void> {
+  loading ??= fetchAll().finally(() => {
+    loading = null;
+  });
+  return loading;
+}
+
+async function fetchAll() {
+  meanwhile = [];
   try {
     const board = await get<Board>("/board");
     maps = emptyMaps();
@@ -93,18 +113,19 @@ export async function load() {
     for (const task of board.tasks) maps.tasks.set(task.id, task);
     for (const attempt of board.attempts) maps.attempts.set(attempt.id, attempt);
     for (const ask of board.approvals) maps.asks.set(ask.approval_id, ask);
-    for (const operations of meanwhile) merge(operations);
-    change({ isKnown: true, problem: null });
+    for (const told of meanwhile) if (told.position > board.position) merge(told.operations);
+    change({ isKnown: true, problem: null, position: Math.max(current.position, board.position) });
   } catch (error) {
     change({ problem: error instanceof Error ? error : new Error(String(error)) });
   } finally {
-    stop();
+    meanwhile = null;
   }
 }
 
 /** Applies the server's operations. Exported for its tests and for answers that carry the newest form of a thing. */
 export function apply(operations: readonly PatchOpThing[], position: number) {
   merge(operations);
+  meanwhile?.push({ operations, position });
   change({ position });
   if (operations.length > 0) for (const hear of hearers) hear(operations);
 }

@@ -107,6 +107,16 @@ enum Look {
     Whole,
 }
 
+/// Names a place in a cache.
+fn position_of(number: u64, at: u64) -> i64 {
+    i64::try_from(number << PLACE_BITS | at).unwrap_or(i64::MAX)
+}
+
+/// Returns the position after everything that is there now.
+pub(super) fn position_at_end(reader: &Reader) -> io::Result<i64> {
+    Ok(position_of(reader.number(), reader.end()?))
+}
+
 impl EntryTail {
     pub(super) fn new(engine: Engine, run: Run, from: EntriesFrom, follow: bool) -> Self {
         let room = engine.inner.entries.room(run.id);
@@ -210,8 +220,11 @@ impl EntryTail {
         }
         let entries = laid.into_iter().map(|(index, entry, _)| (u64::from(index), entry)).collect();
         let number = cursor.open.as_ref().map_or(0, |open| open.reader.number());
-        let position = i64::try_from(number << PLACE_BITS | position).unwrap_or(i64::MAX);
-        Ok(EntryBatch { entries, position, is_anew: std::mem::take(&mut cursor.is_anew) })
+        Ok(EntryBatch {
+            entries,
+            position: position_of(number, position),
+            is_anew: std::mem::take(&mut cursor.is_anew),
+        })
     }
 
     /// Says that the entries cannot be read. Those that are damaged go, so that they are made anew.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use forge_model::{AttemptId, Entry, Run, RunId, RunKind};
 
 use super::reader::Reader;
+use super::tail::position_at_end;
 use crate::background::blocking;
 use crate::{Engine, Error, Result};
 
@@ -51,12 +52,16 @@ pub struct EntryWindow {
     pub runs: Vec<RunEntries>,
 }
 
-/// How many entries a run has.
+/// How many entries a run has, and from where more are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunEntries {
     pub run: RunId,
     /// None when they are being made.
     pub entries: Option<u64>,
+    /// It was over before the window was read, so there will be no more.
+    pub is_over: bool,
+    /// What changes after this position is not in the window; none when all of it may not be.
+    pub after: Option<i64>,
 }
 
 /// An entry and where it stands.
@@ -101,6 +106,8 @@ impl Engine {
         limit: usize,
     ) -> Result<EntryWindow> {
         let runs = self.agent_runs(attempt).await?;
+        // Before the entries are: what comes between is then in both, and never in neither.
+        let ends = self.ends(&runs).await?;
         let (place, half) = match at {
             WindowAt::Last => (None, limit),
             WindowAt::Before(place) => (Some(("before", place)), limit),
@@ -130,7 +137,7 @@ impl Engine {
             }
             _ => Part::default(),
         };
-        let counts = self.count_entries(&runs).await?;
+        let counts = self.count_entries(&runs, &ends).await?;
         let holds = |place: EntryPlace| {
             let of_run = counts.iter().find(|it| it.run == place.run);
             of_run.and_then(|it| it.entries).is_none_or(|entries| place.index < entries)
@@ -220,8 +227,20 @@ impl Engine {
         Ok(is_cut)
     }
 
+    /// Returns where the entries of runs that go on end now.
+    async fn ends(&self, runs: &[Run]) -> Result<Vec<Option<i64>>> {
+        let goes_on = |run: &Run| (!run.state.is_over()).then(|| self.inner.paths.run(run.id));
+        let dirs: Vec<Option<PathBuf>> = runs.iter().map(goes_on).collect();
+        blocking(move || {
+            let end =
+                |dir: PathBuf| Reader::open(&dir).ok().flatten().and_then(|it| position_at_end(&it).ok());
+            dirs.into_iter().map(|dir| dir.and_then(end)).collect()
+        })
+        .await
+    }
+
     /// Counts the entries of runs. Those of a run that are not there yet are made meanwhile.
-    async fn count_entries(&self, runs: &[Run]) -> Result<Vec<RunEntries>> {
+    async fn count_entries(&self, runs: &[Run], ends: &[Option<i64>]) -> Result<Vec<RunEntries>> {
         let dirs: Vec<PathBuf> = runs.iter().map(|run| self.inner.paths.run(run.id)).collect();
         let counts = blocking(move || {
             let count = |dir: &PathBuf| match dir.is_dir() {
@@ -233,11 +252,12 @@ impl Engine {
         })
         .await?;
         let mut counted = Vec::with_capacity(runs.len());
-        for (run, count) in runs.iter().zip(counts) {
+        for ((run, count), after) in runs.iter().zip(counts).zip(ends) {
             if count.is_none() {
                 self.fold_if_over(run, &self.inner.entries.room(run.id)).await?;
             }
-            counted.push(RunEntries { run: run.id, entries: count.map(u64::from) });
+            let (is_over, entries) = (run.state.is_over(), count.map(u64::from));
+            counted.push(RunEntries { run: run.id, entries, is_over, after: *after });
         }
         Ok(counted)
     }

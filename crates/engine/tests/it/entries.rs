@@ -414,3 +414,38 @@ fn a_command_that_is_not_found_is_told_as_something_to_set_up() {
     let setup = EntryType::ErrorMessage { error_type: forge_model::entry::ErrorType::SetupRequired };
     assert_eq!(last.entry_type, setup, "{given:?}");
 }
+
+#[test]
+fn a_window_says_from_where_more_is_told_and_nothing_is_told_twice_or_never() {
+    let world = World::new();
+    let started = world.start("lines 3000 0\nask go on?\nlines 50 0\nsay over");
+    let (run, attempt) = (started.run.id, started.attempt.attempt.id);
+    let ask = world.wait_for_ask(attempt);
+    let window = eventually("the question is in the window", || {
+        let window = world.run(world.engine().attempt_entries(attempt, WindowAt::Last, 10)).unwrap();
+        let last = &window.entries.last()?.entry;
+        matches!(last.entry_type, EntryType::ToolUse { .. }).then_some(window)
+    });
+    let of_run = window.runs[0];
+    assert!(of_run.run == run && !of_run.is_over, "{of_run:?}");
+
+    let mut tail = follow(&world, run, EntriesFrom::Change(of_run.after));
+    world.run(world.engine().answer(ask.id, Answer::words("yes"), "test")).unwrap();
+    let mut given = Given::default();
+    world.run(async {
+        while let Some(batch) = next(&mut tail).await {
+            given.take(batch);
+        }
+    });
+    assert_eq!(given.anew, 0);
+    assert!(given.entries.len() < 100, "what was there is not told again: {}", given.entries.len());
+    let whole = read(&world, run, EntriesFrom::Index(0));
+    let first = window.entries[0].place.index;
+    let mut shown: BTreeMap<_, _> =
+        window.entries.into_iter().map(|placed| (placed.place.index, placed.entry)).collect();
+    shown.extend(given.entries);
+    assert!(shown.iter().eq(whole.entries.range(first..)), "the window and what was told are everything");
+
+    let over = world.run(world.engine().attempt_entries(attempt, WindowAt::Last, 10)).unwrap();
+    assert!(over.runs[0].is_over && over.runs[0].after.is_none(), "{:?}", over.runs);
+}

@@ -1,6 +1,6 @@
 //! Entries as clients know them.
 
-use forge_engine::{EntryWindow, FoundEntries, PlacedEntry, WindowAt};
+use forge_engine::{EntryWindow, FoundEntries, PlacedEntry, RunEntries, WindowAt};
 use forge_model::{Entry, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,11 +40,16 @@ pub(crate) struct TaskAttemptEntries {
     hits: Option<Vec<EntryHit>>,
 }
 
-/// How many entries a run has; null while they are being made.
+/// How many entries a run has, and from where more of them are told.
 #[derive(Debug, Serialize, JsonSchema)]
 struct RunEntryCount {
     id: RunId,
+    /// Null while they are being made.
     entries: Option<u64>,
+    /// The run is over, and has no more than these.
+    is_over: bool,
+    /// Where to follow `entries:<run id>` from: what changed later may not be in here. Null to follow from the first.
+    after: Option<i64>,
 }
 
 /// An entry in which a text was found.
@@ -86,10 +91,16 @@ impl From<EntryWindow> for TaskAttemptEntries {
             after: last.filter(|_| window.has_newer),
             has_newer: window.has_newer,
             total: counts.sum(),
-            runs: window.runs.iter().map(|it| RunEntryCount { id: it.run, entries: it.entries }).collect(),
+            runs: window.runs.iter().map(RunEntryCount::from).collect(),
             entries: window.entries.into_iter().map(TaskAttemptEntry::from).collect(),
             hits: None,
         }
+    }
+}
+
+impl From<&RunEntries> for RunEntryCount {
+    fn from(run: &RunEntries) -> Self {
+        Self { id: run.run, entries: run.entries, is_over: run.is_over, after: run.after }
     }
 }
 

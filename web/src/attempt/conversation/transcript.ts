@@ -2,6 +2,7 @@
 // live. It never holds more than MOST entries, however long the conversation is.
 
 import { get, Refused } from "../../api/client";
+import { entriesOf, PAGE } from "../../api/entries";
 import { live } from "../../api/live";
 import type {
   ExecutionProcess,
@@ -13,7 +14,6 @@ import type {
 } from "../../api/types";
 
 export const MOST = 1500;
-const PAGE = 200;
 /** How often what comes live is drawn, at most. */
 const PACE = 50;
 
@@ -77,14 +77,10 @@ export class Transcript {
   async open(around?: string) {
     this.meanwhile ??= [];
     try {
-      const runs = await get<ExecutionProcess[]>(`/execution-processes?task_attempt_id=${this.attempt}`);
-      const where = around ? `around=${encodeURIComponent(around)}&` : "";
-      const answer = await get<TaskAttemptEntries>(
-        `/task-attempts/${this.attempt}/entries?${where}limit=${PAGE}`,
-      );
+      const answer = await get<TaskAttemptEntries>(entriesOf(this.attempt, around));
       if (this.isClosed) return;
-      for (const run of runs) if (run.status !== "running") this.settled.add(run.id);
-      this.order = runs.map((run) => run.id);
+      for (const run of answer.runs) if (run.is_over) this.settled.add(run.id);
+      this.order = answer.runs.map((run) => run.id);
       this.change({
         entries: answer.entries.map(placed),
         hasOlder: answer.has_more,
@@ -94,7 +90,7 @@ export class Transcript {
         grew: "end",
       });
       this.catchUp();
-      this.follow(runs);
+      for (const run of answer.runs) this.followRun(run.id, run.after ?? undefined);
     } catch (error) {
       this.meanwhile = null;
       this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
@@ -107,10 +103,15 @@ export class Transcript {
     for (const { id, run_reason, dropped } of runs) {
       if (run_reason !== "codingagent" || dropped) continue;
       if (!this.order.includes(id)) this.order.push(id);
-      if (this.settled.has(id) || this.followed.has(id)) continue;
-      const stop = live.follow(`entries:${id}`, { message: (message) => this.hear(id, message) });
-      this.followed.set(id, stop);
+      this.followRun(id);
     }
+  }
+
+  /** Follows a run from where the window has it, or from its first entry. */
+  private followRun(id: string, after?: number) {
+    if (this.settled.has(id) || this.followed.has(id)) return;
+    const message = (message: LiveMessage) => this.hear(id, message);
+    this.followed.set(id, live.follow(`entries:${id}`, { message, after }));
   }
 
   /** Adds a page of earlier entries. */
