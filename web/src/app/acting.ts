@@ -7,6 +7,17 @@ import { sayError } from "./notices";
 
 export type Acting = { busy: string | null; problem: string | null };
 
+/** What did not happen, by the word of what was going on. */
+const NOT: Record<string, string> = {
+  Starting: "Not started",
+  Stopping: "Not stopped",
+  Deleting: "Not deleted",
+  Nudging: "Not sent",
+  Resuming: "Not resumed",
+  Retrying: "Not tried again",
+  Continuing: "Not continued",
+};
+
 const NOTHING: Acting = { busy: null, problem: null };
 const all = new Map<string, Acting>();
 const watchers = new Set<() => void>();
@@ -30,8 +41,10 @@ export async function actOn<T>(
     note(id, NOTHING);
     return done;
   } catch (error) {
-    note(id, { busy: null, problem: sentenceOf(error) });
-    sayError(error);
+    const not = busy ? NOT[busy] : undefined;
+    const problem = not ? `${not}: ${sentenceOf(error)}` : sentenceOf(error);
+    note(id, { busy: null, problem });
+    sayError(new Error(problem));
     return undefined;
   }
 }

@@ -3,7 +3,7 @@
 import { Link, useLocation } from "wouter";
 import type { TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
-import { say } from "../app/notices";
+import { copy } from "../app/copy";
 import { openOverlay } from "../app/overlays";
 import { profileInFull, profileWords } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
@@ -51,7 +51,7 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
     {
       words: "Copy link",
       icon: "copy",
-      run: () => void navigator.clipboard?.writeText(location.href).then(() => say("Link copied.")),
+      run: () => void copy(location.href, "The link"),
     },
     ...(task
       ? [
@@ -71,8 +71,7 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
       words: "Copy the worktree's path",
       icon: "folder",
       disabled: attempt.container_ref ? null : "It has no worktree.",
-      run: () =>
-        void navigator.clipboard?.writeText(attempt.container_ref ?? "").then(() => say("Path copied.")),
+      run: () => void copy(attempt.container_ref ?? "", "The path"),
     },
   ];
   const isLive = facts && ["running", "preparing", "stalled"].includes(facts.state);

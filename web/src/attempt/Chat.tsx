@@ -3,8 +3,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
+import { copy } from "../app/copy";
 import { useActions } from "../app/keys";
-import { say, sayError } from "../app/notices";
 import { agentWord } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { useAct } from "../ui/act";
@@ -94,10 +94,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
     () => ({
       restore: (snapshot, words) => setAsked({ snapshot, words }),
       showChanges: (from, to) => changes.current(from, to),
-      copyLink: (key) =>
-        void navigator.clipboard
-          ?.writeText(`${location.origin}/a/${id}?entry=${encodeURIComponent(key)}`)
-          .then(() => say("Link copied."), sayError),
+      copyLink: (key) => void copy(`${location.origin}/a/${id}?entry=${encodeURIComponent(key)}`, "The link"),
     }),
     [id],
   );

@@ -1,8 +1,8 @@
 // What the menu of a card offers; what cannot be done now says why.
 
 import { actionOf } from "../app/actions";
+import { copy } from "../app/copy";
 import { shown } from "../app/keys";
-import { say } from "../app/notices";
 import { openOverlay } from "../app/overlays";
 import { deleteTask, moveTask, openAttempt, startTask, stopAttempt } from "../app/task-acts";
 import { COLUMNS } from "../facts/state";
@@ -77,7 +77,7 @@ export function menuOf(card: Card, away: string | null, go: Go, moveTo: () => vo
       disabled: attempt ? null : "A subtask grows out of an attempt: start it first.",
       run: () => attempt && openOverlay({ name: "new task", project: task.project_id, parent: attempt.id }),
     },
-    { words: "Copy link", run: () => void copyLink(`/t/${id}`) },
+    { words: "Copy link", run: () => void copy(`${location.origin}/t/${id}`, "The link") },
     "line",
     task.status === "archived"
       ? { words: "Bring back", disabled: away, run: own(() => moveTask(id, attempt ? "done" : "todo")) }
@@ -108,13 +108,3 @@ export const moveItems = (card: Card, take: BoardActs["take"]): MenuItem[] =>
       run: () => take(card.task.id, id),
     };
   });
-
-async function copyLink(path: string) {
-  const link = location.origin + path;
-  try {
-    await navigator.clipboard.writeText(link);
-    say("Link copied.");
-  } catch {
-    say(`The browser does not let the board copy. The link is ${link}`);
-  }
-}

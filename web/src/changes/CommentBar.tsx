@@ -93,9 +93,9 @@ export function CommentBar({ id, comments, viewed, total }: Props) {
           Send to agent
         </Button>
       </div>
-      {problem && (
+      {(problem ?? (writing ? null : comments.problem)) && (
         <p role="alert" className={styles.problem}>
-          {problem}
+          {problem ?? comments.problem}
         </p>
       )}
     </section>

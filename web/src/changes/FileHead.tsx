@@ -1,7 +1,7 @@
 // The head of a changed file: its name, what happened to it, the box that says it was viewed, and its menu.
 
+import { copy } from "../app/copy";
 import { shown } from "../app/keys";
-import { say } from "../app/notices";
 import { Button } from "../ui/Button";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { compact } from "../ui/numbers";
@@ -76,15 +76,6 @@ export function FileHead({ file, isOpen }: { file: ChangedFile; isOpen: boolean 
       <MenuButton kind="quiet" size="small" icon="more" label={`Actions for ${path}`} items={items} />
     </header>
   );
-}
-
-async function copy(text: string, what: string) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(`${what} is copied.`);
-  } catch {
-    say(`The browser does not let the board copy. ${what} is ${text}`);
-  }
 }
 
 export function Counts({ added, deleted }: { added: number; deleted: number }) {

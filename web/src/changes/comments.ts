@@ -86,8 +86,9 @@ export function useComments(attempt: string) {
         say(list.length === 1 ? "The comment is gone." : `${list.length} comments are gone.`, {
           undo: () => void undo(),
         });
+        setProblem(null);
       } catch (error) {
-        sayError(error);
+        setProblem(`The comment is still there: ${(error as Error).message}`);
       }
       await refresh();
     },

@@ -2,6 +2,7 @@
 
 import { Link } from "wouter";
 import { useWorld } from "../api/world";
+import { useActing } from "../app/acting";
 import type { InboxItem, Kind } from "../facts/inbox";
 import type { State } from "../facts/state";
 import { AskButtons } from "../ui/AskButtons";
@@ -32,6 +33,7 @@ type Props = {
 
 export function Row({ item, isChosen, answering, onChoose, onDismiss }: Props) {
   const project = useWorld((world) => world.projects.get(item.attempt.project_id)?.name ?? "");
+  const { problem } = useActing(item.attempt.id);
   const since = age(Date.now() - Date.parse(item.since));
   return (
     <li
@@ -70,6 +72,11 @@ export function Row({ item, isChosen, answering, onChoose, onDismiss }: Props) {
           </Button>
         )}
       </div>
+      {problem && (
+        <p className={styles.problem} role="alert">
+          {problem}
+        </p>
+      )}
     </li>
   );
 }

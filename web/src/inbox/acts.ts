@@ -2,7 +2,8 @@
 
 import { post } from "../api/client";
 import { assume, world } from "../api/world";
-import { say, sayError } from "../app/notices";
+import { actOn } from "../app/acting";
+import { say } from "../app/notices";
 import type { InboxItem } from "../facts/inbox";
 
 type Body = { until?: string; undo?: boolean };
@@ -25,12 +26,14 @@ async function change(id: string, body: Body) {
     dismissed_at: body.undo ? null : body.until ? attempt.dismissed_at : new Date().toISOString(),
     later_until: body.undo ? null : (body.until ?? attempt.later_until),
   });
-  try {
-    await post(`/task-attempts/${id}/dismiss`, body);
-    return true;
-  } catch (error) {
-    back();
-    sayError(error);
-    return false;
-  }
+  const done = await actOn(id, null, async () => {
+    try {
+      await post(`/task-attempts/${id}/dismiss`, body);
+      return true;
+    } catch (error) {
+      back();
+      throw error;
+    }
+  });
+  return done === true;
 }

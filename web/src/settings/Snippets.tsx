@@ -95,7 +95,9 @@ function Snippet({ tag }: { tag: Tag }) {
     await put(`/tags/${tag.id}`, body);
     await again();
   };
+  const [problem, setProblem] = useState<string | null>(null);
   const drop = async () => {
+    setProblem(null);
     try {
       await remove(`/tags/${tag.id}`);
       await again();
@@ -104,7 +106,7 @@ function Snippet({ tag }: { tag: Tag }) {
           void post("/tags", { tag_name: tag.tag_name, content: tag.content }).then(again, sayError),
       });
     } catch (error) {
-      sayError(error);
+      setProblem(`@${tag.tag_name} is not deleted: ${sentenceOf(error)}`);
     }
   };
   return (
@@ -120,6 +122,11 @@ function Snippet({ tag }: { tag: Tag }) {
         <Button size="small" label={`Delete snippet ${tag.tag_name}`} onClick={() => void drop()}>
           Delete
         </Button>
+        {problem && (
+          <span role="alert" className={styles.problem}>
+            {problem}
+          </span>
+        )}
       </div>
     </div>
   );

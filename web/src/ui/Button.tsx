@@ -1,8 +1,9 @@
 // A button. It always has a name; one that cannot be pressed says why, where everybody can read it.
 
-import { type ButtonHTMLAttributes, type ReactNode, useId } from "react";
+import { type ButtonHTMLAttributes, type ReactNode, useCallback, useId, useState } from "react";
 import styles from "./Button.module.css";
 import { Icon, type IconName } from "./Icon";
+import { Why } from "./Why";
 
 export type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "type"> & {
   kind?: "plain" | "primary" | "quiet" | "danger" | "ask";
@@ -39,6 +40,8 @@ export function Button({
   ...rest
 }: ButtonProps) {
   const why = useId();
+  const [asked, setAsked] = useState<HTMLElement | null>(null);
+  const forget = useCallback(() => setAsked(null), []);
   const isOff = Boolean(disabled) || Boolean(busy);
   return (
     <button
@@ -49,11 +52,18 @@ export function Button({
       data-size={size}
       data-bare={!children || undefined}
       aria-label={label}
-      title={rest.title ?? (children ? undefined : label)}
+      title={rest.title ?? (disabled || (children ? undefined : label))}
       // It stays reachable, so that whoever cannot see it greyed out hears why.
       aria-disabled={isOff || undefined}
       aria-describedby={disabled ? why : rest["aria-describedby"]}
-      onClick={isOff ? (event) => event.preventDefault() : onClick}
+      onClick={
+        isOff
+          ? (event) => {
+              event.preventDefault();
+              if (disabled) setAsked(event.currentTarget);
+            }
+          : onClick
+      }
     >
       {icon && <Icon name={icon} size={size === "small" ? 14 : 16} />}
       {busy ? `${busy}…` : children}
@@ -64,6 +74,7 @@ export function Button({
           {disabled}
         </span>
       )}
+      {disabled && asked && <Why text={disabled} of={asked} onClose={forget} />}
     </button>
   );
 }

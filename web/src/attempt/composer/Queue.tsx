@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get } from "../../api/client";
 import type { QueuedFollowUp, TaskAttempt } from "../../api/types";
-import { say } from "../../app/notices";
+import { say, sayError } from "../../app/notices";
 import { keyOf, queries } from "../../app/queries";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
@@ -43,7 +43,11 @@ export function Queue({ attempt, queue, editing, onEdit }: Props) {
       learn(id, await withdraw(id, item.id));
       say("Taken out of the queue.", {
         undo: () =>
-          void tell(id, { prompt: item.prompt, variant: item.variant, image_ids: item.image_ids ?? [] }),
+          void tell(id, {
+            prompt: item.prompt,
+            variant: item.variant,
+            image_ids: item.image_ids ?? [],
+          }).catch(sayError),
       });
     });
   return (
