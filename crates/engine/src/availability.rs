@@ -133,6 +133,15 @@ impl Engine {
     }
 }
 
+/// Looks for every agent as it is called without profiles, in the order of their names.
+pub(crate) fn here(home: Option<&Path>) -> Vec<Availability> {
+    let variables = variables();
+    let place = Place { home, variable: &|name| variables.get(OsStr::new(name)).cloned() };
+    let mut known: Vec<_> = AGENTS.iter().map(|agent| look(*agent, Value::default(), &place)).collect();
+    known.sort_by_key(|known| known.agent);
+    known
+}
+
 fn variables() -> HashMap<OsString, OsString> {
     std::env::vars_os().collect()
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, answer, asks, diff, disk, findings, follow_up, gc, list, logs, queue, recover, restore, rules,
-    run, serve, snapshots, status, stop, trust, usage, wait,
+    agents, answer, api, approve, asks, attempt, completions, config, deny, diff, disk, doctor, events,
+    findings, follow_up, gc, github, image, list, logs, man, notices, project, queue, recover, restore,
+    rules, run, serve, snapshots, status, stop, tag, task, template, top, trust, usage, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -49,28 +50,86 @@ pub(crate) struct Globals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::Args),
     Run(run::Args),
+    List(list::Args),
+    Status(status::Args),
     Logs(logs::Args),
     Diff(diff::Args),
-    List(list::Args),
+    Wait(wait::Args),
     Stop(stop::Args),
     FollowUp(follow_up::Args),
-    Queue(queue::Args),
+    Top(top::Args),
     Asks(asks::Args),
     Answer(answer::Args),
+    Approve(approve::Args),
+    Deny(deny::Args),
+    Queue(queue::Args),
     Rules(rules::Args),
-    Usage(usage::Args),
-    Wait(wait::Args),
-    Findings(findings::Args),
-    Status(status::Args),
-    Agents(agents::Args),
-    Disk(disk::Args),
-    Gc(gc::Args),
+    Project(project::Args),
+    Task(task::Args),
+    Attempt(attempt::Args),
+    Image(image::Args),
+    Tag(tag::Args),
+    Template(template::Args),
     Snapshots(snapshots::Args),
     Restore(restore::Args),
+    Findings(findings::Args),
     Recover(recover::Args),
+    Serve(serve::Args),
+    Doctor(doctor::Args),
+    Agents(agents::Args),
+    Config(config::Args),
+    Github(github::Args),
+    Notices(notices::Args),
     Trust(trust::Args),
+    Usage(usage::Args),
+    Disk(disk::Args),
+    Gc(gc::Args),
+    Events(events::Args),
+    Api(api::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// What the commands are for, in the order of the help: the common ones first. Every command is in one group.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Work with agents", &["run", "list", "status", "logs", "diff", "wait", "stop", "follow-up", "top"]),
+    ("Answer them", &["asks", "answer", "approve", "deny", "queue", "rules"]),
+    ("Projects, tasks and attempts", &["project", "task", "attempt", "image", "tag", "template"]),
+    ("Go back", &["snapshots", "restore", "findings", "recover"]),
+    (
+        "The server and this machine",
+        &["serve", "doctor", "agents", "config", "github", "notices", "trust", "usage", "disk", "gc"],
+    ),
+    ("For programs and shells", &["events", "api", "completions", "man"]),
+];
+
+/// Reads the command line of this process; help, mistakes and the version end it here.
+pub(crate) fn parse() -> Cli {
+    let matches = command().get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Returns the whole command line, its help in groups.
+pub(crate) fn command() -> clap::Command {
+    let root = Cli::command();
+    let groups = grouped(&root);
+    root.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options of every command:\n{{options}}{{after-help}}"
+    ))
+}
+
+fn grouped(root: &clap::Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{heading}:\n"));
+        for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {:<12} {about}\n", command.get_name()));
+        }
+        text.push('\n');
+    }
+    text
 }
 
 impl Cli {
@@ -79,28 +138,45 @@ impl Cli {
         let globals = &self.globals;
         let output = &Output::new(globals.json);
         match &self.command {
-            Command::Serve(args) => serve::run(globals, output, args),
             Command::Run(args) => run::run(globals, output, args),
+            Command::List(args) => list::run(globals, output, args),
+            Command::Status(args) => status::run(globals, output, args),
             Command::Logs(args) => logs::run(globals, output, args),
             Command::Diff(args) => diff::run(globals, output, args),
-            Command::List(args) => list::run(globals, output, args),
+            Command::Wait(args) => wait::run(globals, output, args),
             Command::Stop(args) => stop::run(globals, output, args),
             Command::FollowUp(args) => follow_up::run(globals, output, args),
-            Command::Queue(args) => queue::run(globals, output, args),
+            Command::Top(args) => top::run(globals, output, args),
             Command::Asks(args) => asks::run(globals, output, args),
             Command::Answer(args) => answer::run(globals, output, args),
+            Command::Approve(args) => approve::run(globals, output, args),
+            Command::Deny(args) => deny::run(globals, output, args),
+            Command::Queue(args) => queue::run(globals, output, args),
             Command::Rules(args) => rules::run(globals, output, args),
-            Command::Usage(args) => usage::run(globals, output, args),
-            Command::Wait(args) => wait::run(globals, output, args),
-            Command::Findings(args) => findings::run(globals, output, args),
-            Command::Status(args) => status::run(globals, output, args),
-            Command::Agents(args) => agents::run(globals, output, args),
-            Command::Disk(args) => disk::run(globals, output, args),
-            Command::Gc(args) => gc::run(globals, output, args),
+            Command::Project(args) => project::run(globals, output, args),
+            Command::Task(args) => task::run(globals, output, args),
+            Command::Attempt(args) => attempt::run(globals, output, args),
+            Command::Image(args) => image::run(globals, output, args),
+            Command::Tag(args) => tag::run(globals, output, args),
+            Command::Template(args) => template::run(globals, output, args),
             Command::Snapshots(args) => snapshots::run(globals, output, args),
             Command::Restore(args) => restore::run(globals, output, args),
+            Command::Findings(args) => findings::run(globals, output, args),
             Command::Recover(args) => recover::run(globals, output, args),
+            Command::Serve(args) => serve::run(globals, output, args),
+            Command::Doctor(args) => doctor::run(globals, output, args),
+            Command::Agents(args) => agents::run(globals, output, args),
+            Command::Config(args) => config::run(globals, output, args),
+            Command::Github(args) => github::run(globals, output, args),
+            Command::Notices(args) => notices::run(globals, output, args),
             Command::Trust(args) => trust::run(globals, output, args),
+            Command::Usage(args) => usage::run(globals, output, args),
+            Command::Disk(args) => disk::run(globals, output, args),
+            Command::Gc(args) => gc::run(globals, output, args),
+            Command::Events(args) => events::run(globals, output, args),
+            Command::Api(args) => api::run(globals, output, args),
+            Command::Completions(args) => completions::run(output, args),
+            Command::Man(args) => man::run(output, args),
         }
     }
 }
@@ -111,6 +187,20 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_exactly_one_group_of_the_help() {
+        let grouped: Vec<&str> = super::GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let root = super::Cli::command();
+        let mut seen = std::collections::BTreeSet::new();
+        for name in &grouped {
+            assert!(seen.insert(*name), "{name} is in two groups");
+            assert!(root.find_subcommand(name).is_some(), "there is no command {name}");
+        }
+        for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(seen.contains(command.get_name()), "{} is in no group of the help", command.get_name());
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! Calls the server over HTTP, like any other client. Nothing in here touches the data directory but to find
 //! the server and its token.
 
+mod raw;
+
+pub(crate) use raw::Content;
+
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -179,7 +183,7 @@ impl Client {
             Err(error) => return Err(Trouble::Away(self.sentence(&error))),
         };
         if answer["success"] == Value::Bool(false) {
-            return Err(Trouble::Refused(Failure::invalid(message_of(&answer))));
+            return Err(Trouble::Refused(refused_with_200(&answer)));
         }
         Ok(answer["data"].take())
     }
@@ -294,6 +298,21 @@ fn refusal(mut response: Response<Body>) -> Failure {
         message => message,
     };
     Failure { exit, message }
+}
+
+/// Turns a refusal that came with 200, as older clients expect some, into a sentence and a code.
+fn refused_with_200(answer: &Value) -> Failure {
+    let data = &answer["error_data"];
+    let kind = data["type"].as_str().or(data.as_str()).unwrap_or_default();
+    let message = match message_of(answer) {
+        message if !message.is_empty() => message,
+        _ => data["message"].as_str().unwrap_or(kind).to_string(),
+    };
+    match kind {
+        // Nothing is wrong with the call: the repository is not ready for it.
+        "merge_conflicts" | "rebase_in_progress" => Failure::conflict(message),
+        _ => Failure::invalid(message),
+    }
 }
 
 fn message_of(answer: &Value) -> String {

@@ -33,6 +33,10 @@ pub(crate) const DISABLE_WORKTREE_ORPHAN_CLEANUP: &str = "DISABLE_WORKTREE_ORPHA
 pub(crate) const DISPLAY: &str = "DISPLAY";
 /// The Wayland display; `forge serve` opens a browser only where there is a display.
 pub(crate) const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// The person's editor, for `edit` commands; `EDITOR` counts where this is not set.
+pub(crate) const VISUAL: &str = "VISUAL";
+/// The person's editor.
+pub(crate) const EDITOR: &str = "EDITOR";
 /// When set, output has no colours.
 pub(crate) const NO_COLOR: &str = "NO_COLOR";
 /// What the server logs, as `tracing` filters are written.

@@ -11,7 +11,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) enum Exit {
     /// Done; of an attempt that was waited for: it finished.
     Ok = 0,
-    /// The attempt failed.
+    /// The attempt failed; of `doctor`: there is a problem.
     AttemptFailed = 1,
     /// The command line, or what it asks for, cannot be right.
     Invalid = 2,

@@ -3,19 +3,36 @@
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::exit::{Failure, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::output::short;
 use crate::wire::{self, Attempt};
 
 /// Fewer digits than this say too little.
 const FEWEST: usize = 4;
 
-/// Finds the attempt that is meant: by its own id, else by the id of its task, whose newest attempt it is then.
+/// Finds the attempt that is meant: by its own id, else by the id of its task, whose newest attempt it is then, else
+/// among those without a task.
 pub(crate) fn attempt(client: &Client, typed: &str) -> Result<Attempt> {
-    let attempts = attempts(client)?;
-    match pick(&attempts, &digits(typed)?, typed)? {
-        Some(attempt) => Ok(attempt.clone()),
-        None => Err(Failure::not_found(format!("there is no attempt {typed}; `forge list` shows them all"))),
+    if let Some(id) = whole(typed) {
+        // A whole id needs no list; one of a task is looked for below.
+        match client.get(&format!("/api/task-attempts/{id}")).map_err(Failure::from) {
+            Ok(attempt) => return wire::read(&attempt),
+            Err(failure) if failure.exit == Exit::NotFound => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    let digits = digits(typed)?;
+    if let Some(attempt) = pick(&attempts(client)?, &digits, typed)? {
+        return Ok(attempt.clone());
+    }
+    let loose = client.get("/api/execution-runs")?;
+    let loose: Vec<&str> =
+        loose.as_array().into_iter().flatten().filter_map(|one| one["id"].as_str()).collect();
+    let found: Vec<&&str> = loose.iter().filter(|id| fits(id, &digits)).collect();
+    match found[..] {
+        [id] => wire::read(&client.get(&format!("/api/task-attempts/{id}"))?),
+        [] => Err(Failure::not_found(format!("there is no attempt {typed}; `forge list` shows them all"))),
+        _ => Err(Failure::invalid(format!("{typed} fits {} attempts; give more digits", found.len()))),
     }
 }
 
@@ -75,7 +92,7 @@ pub(crate) fn run(client: &Client, typed: &str) -> Result<Option<Value>> {
     let Some(id) = whole(typed) else { return Ok(None) };
     match client.get(&format!("/api/execution-processes/{id}")).map_err(Failure::from) {
         Ok(run) => Ok(Some(run)),
-        Err(failure) if failure.exit == crate::exit::Exit::NotFound => Ok(None),
+        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
         Err(failure) => Err(failure),
     }
 }

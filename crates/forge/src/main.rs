@@ -12,6 +12,7 @@ mod browser;
 mod cli;
 mod client;
 mod commands;
+mod edited;
 mod environment;
 mod event_stream;
 mod exit;
@@ -20,16 +21,21 @@ mod guard;
 mod home;
 mod ids;
 mod log_stream;
+mod named;
 mod output;
 mod port_file;
 mod private_file;
+mod progress;
 mod prompt;
+mod query;
 mod render;
 mod repository;
 mod scripted;
 mod serve;
 mod server_file;
+mod sse;
 mod stop_server;
+mod table;
 mod tls;
 mod token;
 mod unified;
@@ -37,8 +43,6 @@ mod wire;
 
 use std::io::Write;
 use std::process::ExitCode;
-
-use clap::Parser;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os();
@@ -50,7 +54,7 @@ fn main() -> ExitCode {
         Some(word) if word == "scripted" => return scripted::main(args),
         _ => {}
     }
-    match cli::Cli::parse().run() {
+    match cli::parse().run() {
         Ok(exit) => exit.into(),
         Err(failure) => {
             if !failure.message.is_empty() {

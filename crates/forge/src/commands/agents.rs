@@ -1,19 +1,48 @@
-//! `forge agents`: which agents are on the server's machine, and what is missing before they can be used.
+//! `forge agents`: which agents are on the server's machine, what is missing before they can be used, and how they are
+//! called.
 
+use clap::Subcommand;
 use serde_json::Value;
 
 use crate::autostart;
 use crate::cli::Globals;
+use crate::client::Client;
 use crate::exit::{Exit, Result};
 use crate::output::{Output, Tone};
 
+mod mcp;
+mod profiles;
+
 /// List the agents: whether each is installed and logged in to, and what to do when not
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  forge agents")]
-pub(crate) struct Args {}
+#[command(after_help = "Example:\n  forge agents\n  forge agents profiles edit\n  \
+                  forge agents mcp CLAUDE_CODE set db npx -y some-mcp-server")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    act: Option<Act>,
+}
 
-pub(crate) fn run(globals: &Globals, output: &Output, _: &Args) -> Result<Exit> {
+#[derive(Debug, Subcommand)]
+enum Act {
+    /// List the agents
+    List,
+    /// Show and change the profiles: named ways to call an agent
+    #[command(subcommand)]
+    Profiles(profiles::Act),
+    /// Show and change the MCP servers in an agent's own settings
+    Mcp(mcp::Args),
+}
+
+pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
     let client = autostart::connect(globals, output)?;
+    match &args.act {
+        None | Some(Act::List) => list(&client, output),
+        Some(Act::Profiles(act)) => profiles::run(&client, output, act),
+        Some(Act::Mcp(args)) => mcp::run(&client, output, args),
+    }
+}
+
+fn list(client: &Client, output: &Output) -> Result<Exit> {
     let info = client.get("/api/info")?;
     let agents = info["agents"].as_array().cloned().unwrap_or_default();
     if output.json {

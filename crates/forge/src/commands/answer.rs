@@ -1,5 +1,7 @@
 //! `forge answer`: answers what an agent asks.
 
+use serde_json::json;
+
 use crate::cli::Globals;
 use crate::client::Client;
 use crate::exit::{Exit, Failure, Result};
@@ -21,17 +23,40 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
+    answer(
+        globals,
+        output,
+        &Answer { id: &args.id, deny: args.deny, text: args.text.as_deref(), for_session: false },
+    )
+}
+
+/// What is answered to which ask.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) deny: bool,
+    pub(crate) text: Option<&'a str>,
+    /// The same thing is not asked again while the agent's process lives.
+    pub(crate) for_session: bool,
+}
+
+/// Answers an ask.
+pub(crate) fn answer(globals: &Globals, output: &Output, given: &Answer<'_>) -> Result<Exit> {
     let client = autostart::connect(globals, output)?;
-    let ask = find(&client, &args.id)?;
-    let text = args.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    if text.is_none() && !args.deny && !ask.is_permission() {
+    let ask = find(&client, given.id)?;
+    let text = given.text.map(str::trim).filter(|text| !text.is_empty());
+    if text.is_none() && !given.deny && !ask.is_permission() {
         return Err(Failure::invalid(format!(
             "the agent asks {:?}; give the answer as text",
             ask.question()
         )));
     }
     let path = format!("/api/approvals/{}/respond", ask.approval_id);
-    let answer = client.post(&path, Some(&follow::answer_body(&ask, args.deny, text)))?;
+    let mut body = follow::answer_body(&ask, given.deny, text);
+    if given.for_session {
+        body["scope"] = json!("session");
+    }
+    let answer = client.post(&path, Some(&body))?;
     match output.json {
         true => output.value(&answer)?,
         false => output.line(format_args!("told the agent of {}", short_id(&ask.task_attempt_id)))?,

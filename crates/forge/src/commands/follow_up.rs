@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Globals;
+use crate::commands::attempt::start::waited;
 use crate::exit::{Exit, Result};
 use crate::output::Output;
 use crate::{autostart, ids, prompt};
@@ -11,6 +12,9 @@ use crate::{autostart, ids, prompt};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  forge follow-up 6a0c2f1e \"Now add a test for it\"")]
 pub(crate) struct Args {
+    /// Wait until it comes to rest; the exit code says how
+    #[arg(long)]
+    wait: bool,
     /// The attempt
     id: String,
     /// What to tell it; `-` reads it from standard input
@@ -23,6 +27,9 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     let attempt = ids::attempt(&client, &args.id)?;
     let path = format!("/api/task-attempts/{}/follow-up", attempt.id);
     let run = client.post_once(&path, &json!({"prompt": prompt}))?;
+    if args.wait {
+        return waited(&client, output, &attempt.id);
+    }
     if output.json {
         output.value(&run)?;
         return Ok(Exit::Ok);

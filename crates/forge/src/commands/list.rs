@@ -7,7 +7,7 @@ use crate::output::{Output, printable, short};
 use crate::wire::{self, Attempt};
 
 /// List all attempts, newest first
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example:\n  forge list --running")]
 pub(crate) struct Args {
     /// List only attempts with a running agent

@@ -15,12 +15,12 @@ use crate::{autostart, ids, log_stream};
 pub(crate) struct Args {
     /// Go on until the attempt comes to rest
     #[arg(short, long)]
-    follow: bool,
+    pub(super) follow: bool,
     /// Print the bytes of standard output as the agent wrote them
     #[arg(long)]
-    raw: bool,
+    pub(super) raw: bool,
     /// The attempt, or the whole id of one run
-    id: String,
+    pub(super) id: String,
 }
 
 pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {

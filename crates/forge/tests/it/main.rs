@@ -20,6 +20,8 @@ mod cleaning;
 mod diffs;
 #[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod every_route;
 mod findings;
 #[cfg(test)]
 mod killed;
@@ -36,6 +38,8 @@ mod outward;
 #[cfg(test)]
 #[path = "../../../server/tests/it/patient.rs"]
 mod patient;
+#[cfg(test)]
+mod recorder;
 #[cfg(test)]
 mod scripted;
 #[cfg(test)]

@@ -1,0 +1,180 @@
+//! Bringing an attempt's work to where it is wanted: how its branch stands, merging, rebasing, pushing.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::commands::project::{shown_status, told};
+use crate::exit::{Exit, Failure, Result};
+use crate::follow::{self, Wishes};
+use crate::ids;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::query::query;
+use crate::table::{items, number, text};
+use crate::wire::{Attempt, short_id};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Act {
+    /// Show how an attempt's branch stands to its target
+    #[command(alias = "branch-status")]
+    Status {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+    },
+    /// Land an attempt as one commit on its target; its task is done then
+    Merge {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+        /// Run none of the repository's own hooks
+        #[arg(long)]
+        skip_hooks: bool,
+        /// Wait until the agent is done first, and land only what it finished
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Build an attempt's commits again on its target, or on another branch that becomes its target
+    Rebase {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+        /// On this branch
+        #[arg(long, value_name = "BRANCH")]
+        onto: Option<String>,
+        /// Only the commits since this branch
+        #[arg(long, value_name = "BRANCH")]
+        since: Option<String>,
+        /// Run none of the repository's own hooks
+        #[arg(long)]
+        skip_hooks: bool,
+    },
+    /// Take back a rebase or merge that waits for its conflicts; the files are snapshotted first
+    Abort {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+    },
+    /// Commit what is left and push an attempt's branch to the project's remote; never forced
+    Push {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+    },
+    /// Change where an attempt lands; no commit moves
+    Target {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+        branch: String,
+    },
+    /// Delete a file of an attempt's worktree and commit that alone
+    DeleteFile {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+        /// From the top of the worktree
+        path: String,
+    },
+}
+
+pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
+    match act {
+        Act::Status { id } => {
+            let attempt = ids::attempt(client, id)?;
+            shown_status(output, &client.get(&at(&attempt, "branch-status"))?)
+        }
+        Act::Merge { id, skip_hooks, wait } => merge(client, output, id, *skip_hooks, *wait),
+        Act::Rebase { id, onto, since, skip_hooks } => {
+            let attempt = ids::attempt(client, id)?;
+            let body = json!({"new_base_branch": onto, "old_base_branch": since, "skip_hooks": skip_hooks});
+            let working = Progress::new("rebasing");
+            let rebased = client.post(&at(&attempt, "rebase"), Some(&body)).map_err(Failure::from);
+            drop(working);
+            rebased.map_err(|failure| conflicts(failure, &attempt))?;
+            standing(client, output, &attempt, |status| {
+                format!("{} is on top of {}", attempt.short(), text(status, "target_branch_name"))
+            })
+        }
+        Act::Abort { id } => {
+            let attempt = ids::attempt(client, id)?;
+            client.post(&at(&attempt, "conflicts/abort"), None)?;
+            standing(client, output, &attempt, |_| format!("{} is as it was before", attempt.short()))
+        }
+        Act::Push { id } => {
+            let attempt = ids::attempt(client, id)?;
+            let working = Progress::new("pushing");
+            let pushed = client.post(&at(&attempt, "push"), None);
+            drop(working);
+            pushed?;
+            standing(client, output, &attempt, |_| format!("{} is pushed", attempt.branch))
+        }
+        Act::Target { id, branch } => {
+            let attempt = ids::attempt(client, id)?;
+            let changed = client
+                .post(&at(&attempt, "change-target-branch"), Some(&json!({"new_target_branch": branch})))?;
+            let (ahead, behind) = (&changed["status"][0], &changed["status"][1]);
+            let words = format!("{} lands on {branch}: {ahead} ahead, {behind} behind", attempt.short());
+            told(output, &changed, &words)
+        }
+        Act::DeleteFile { id, path } => {
+            let attempt = ids::attempt(client, id)?;
+            let query = query(&[("file_path", Some(path))]);
+            let gone = client.post(&format!("{}{query}", at(&attempt, "delete-file")), None)?;
+            told(output, &gone, &format!("{path} is deleted and committed on {}", attempt.branch))
+        }
+    }
+}
+
+fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: bool) -> Result<Exit> {
+    let attempt = ids::attempt(client, typed)?;
+    if wait {
+        let followed = follow::follow(client, output, &attempt.id, Wishes::default())?;
+        if followed.exit != Exit::Ok {
+            output.remark(follow::ending(&followed.attempt));
+            return Ok(followed.exit);
+        }
+    }
+    let working = Progress::new("landing");
+    let merged = client.post(&at(&attempt, "merge"), Some(&json!({"skip_hooks": skip_hooks})));
+    drop(working);
+    merged.map_err(|trouble| conflicts(Failure::from(trouble), &attempt))?;
+    standing(client, output, &attempt, |status| {
+        let commit =
+            items(&status["merges"]).iter().map(|merge| text(merge, "merge_commit")).find(|c| !c.is_empty());
+        let commit = commit.map(|commit| format!(" as {}", short_id(commit))).unwrap_or_default();
+        format!("{} landed on {}{commit}", attempt.short(), text(status, "target_branch_name"))
+    })
+}
+
+/// Says what to do about conflicts, after the server's own sentence.
+fn conflicts(failure: Failure, attempt: &Attempt) -> Failure {
+    if failure.exit != Exit::Conflict {
+        return failure;
+    }
+    let id = attempt.short();
+    let message = format!(
+        "{}\n  `forge attempt status {id}` shows how it stands, `forge follow-up {id} \"TEXT\"` lets the agent go on, \
+         `forge attempt abort {id}` takes back what waits",
+        failure.message
+    );
+    Failure { message, ..failure }
+}
+
+/// Tells how the branch stands after something was done to it.
+fn standing(
+    client: &Client,
+    output: &Output,
+    attempt: &Attempt,
+    words: impl FnOnce(&serde_json::Value) -> String,
+) -> Result<Exit> {
+    let status = client.get(&at(attempt, "branch-status"))?;
+    if output.json {
+        output.value(&status)?;
+        return Ok(Exit::Ok);
+    }
+    output.line(words(&status))?;
+    if status["commits_behind"].as_u64().is_some_and(|behind| behind > 0) {
+        output
+            .remark(format_args!("its target is {} commits ahead of it", number(&status, "commits_behind")));
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) fn at(attempt: &Attempt, what: &str) -> String {
+    format!("/api/task-attempts/{}/{what}", attempt.id)
+}
