@@ -15,6 +15,7 @@ export function sendWord(state: AttemptState): "Send" | "Queue" {
 }
 
 export function placeholder(state: AttemptState, agent: string): string {
+  if (state === "waiting") return `${agent} waits for your answer. A message is sent after this turn.`;
   if (isWorking(state)) return `${agent} is working. Your message is sent after this turn.`;
   return `Reply to ${agent}…`;
 }
