@@ -17,6 +17,7 @@ use crate::held;
 use crate::intent::{Base, Intent, Script, TaskBody, What, shown};
 use crate::limits::Limits;
 use crate::once::{Key, Once};
+use crate::store::{attempts, runs, tasks};
 use crate::worktree::Failure;
 use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, ports};
 
@@ -128,6 +129,8 @@ impl Engine {
                 session: None,
             };
             let wanted = engine.branching_off(wanted).await?;
+            // Until there is an answer, not only until it is made.
+            let _under_way = engine.inner.calm.start();
             let (attempt, run) = engine.start(wanted, start.use_worktree, key).await?;
             engine.started(attempt, run).await
         })
@@ -448,23 +451,26 @@ impl Engine {
     }
 
     pub(crate) async fn started(&self, attempt: AttemptId, run: RunId) -> Result<Started> {
-        let attempt = self.attempt(attempt).await?;
-        let task = match &attempt.task {
-            Some(task) => self.task(task.id).await?,
-            None => return Err(Error::not_found("the task of this attempt is gone")),
-        };
-        let run = self.first_run(attempt.attempt.id, run).await?;
-        Ok(Started { task, attempt, run })
+        // In one look: somebody waits, and what began a moment ago cannot have stalled.
+        let found = self.inner.store.read(move |conn| {
+            let view = attempts::one(conn, attempt)?;
+            let task = view.as_ref().and_then(|view| view.task.as_ref()).map(|task| task.id);
+            let task = task.map(|id| tasks::one(conn, id)).transpose()?.flatten();
+            Ok((view, task, runs::of_attempt(conn, attempt)?))
+        });
+        let (view, task, runs) = found.await?;
+        let attempt = view.ok_or_else(|| Error::not_found(format!("there is no attempt {attempt}")))?;
+        let task = task.ok_or_else(|| Error::not_found("the task of this attempt is gone"))?;
+        Ok(Started { task, attempt, run: first_run(&runs, run) })
     }
 
     async fn started_loose(&self, attempt: AttemptId, run: RunId) -> Result<StartedLoose> {
-        let run = self.first_run(attempt, run).await?;
-        Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run })
-    }
-
-    /// Returns the run that a start made. One that was held back has got it later, or has none yet.
-    async fn first_run(&self, attempt: AttemptId, run: RunId) -> Result<Option<Run>> {
         let runs = self.runs(attempt, true).await?;
-        Ok(runs.iter().find(|known| known.id == run).or_else(|| runs.first()).cloned())
+        Ok(StartedLoose { attempt: self.loose_attempt(attempt).await?, run: first_run(&runs, run) })
     }
+}
+
+/// Returns the run that a start made. One that was held back has got it later, or has none yet.
+fn first_run(runs: &[Run], run: RunId) -> Option<Run> {
+    runs.iter().find(|known| known.id == run).or_else(|| runs.first()).cloned()
 }
