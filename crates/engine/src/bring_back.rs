@@ -24,6 +24,14 @@ impl Engine {
         if attempt.state == AttemptState::Queued {
             return Err(Error::conflict(format!("attempt {id} has no worktree yet: it waits for its turn")));
         }
+        if attempt.branch == attempt.target_branch {
+            // Only one that came from elsewhere can be like that; an agent there would work on the person's branch.
+            return Err(Error::conflict(format!(
+                "attempt {id} is on {}, which is its target branch: it can be read, and not gone on with; start a new \
+                 attempt at its task",
+                attempt.branch
+            )));
+        }
         let project = self.project(attempt.project).await?;
         // Two who need it at once must not both make it.
         let _turn = self.inner.returning.lock().await;

@@ -196,7 +196,8 @@ impl Engine {
     }
 }
 
-fn defaults() -> Map<String, Value> {
+/// The settings of somebody who has set none.
+pub(crate) fn defaults() -> Map<String, Value> {
     let defaults = json!({
         "config_version": VERSION,
         "theme": "SYSTEM",

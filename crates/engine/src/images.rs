@@ -189,7 +189,7 @@ fn checked_name(name: &str) -> Result<String> {
 }
 
 /// Writes a file whole or not at all. One that is there already has these bytes, unless the disk lost them.
-fn write(dir: &Path, file: &str, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write(dir: &Path, file: &str, bytes: &[u8]) -> Result<()> {
     let path = dir.join(file);
     if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() == bytes.len() as u64) {
         return Ok(());

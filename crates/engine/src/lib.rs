@@ -50,6 +50,7 @@ mod guard;
 mod held;
 mod image_kind;
 mod images;
+mod import;
 mod in_place;
 mod info;
 mod input;
@@ -161,6 +162,7 @@ pub use gc::{Cleaned, Left, Swept, What};
 pub use github::{GitHubLogin, GitHubOptions, LoginProgress};
 pub use guard::GUARDED_HOOKS;
 pub use images::{LARGEST_IMAGE, NewImage};
+pub use import::{ImportCount, ImportProgress, ImportReport, ImportRequest, ImportedLogs, Product};
 pub use info::{Info, Machine};
 pub use land::{Land, Landed};
 pub use logs::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
@@ -260,6 +262,7 @@ struct Inner {
     files: Mutex<()>,
     /// Held while a picture and its row come or go together.
     images: tokio::sync::Mutex<()>,
+    importing: import::Importing,
     /// Unknown worktrees are cleaned up, and not only told.
     clean_strays: bool,
     /// Held while worktrees are cleaned up.

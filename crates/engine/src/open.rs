@@ -136,6 +136,7 @@ impl Engine {
                 recent: Default::default(),
                 files: Default::default(),
                 images: Default::default(),
+                importing: Default::default(),
                 clean_strays: options.clean_strays,
                 sweeping: Default::default(),
                 returning: Default::default(),

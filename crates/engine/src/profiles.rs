@@ -24,6 +24,9 @@ type Settings = Map<String, Value>;
 /// Agents by name, their variants by name, and the settings of each.
 type Profiles = BTreeMap<String, BTreeMap<String, Settings>>;
 
+/// What became of a profile from elsewhere: new, otherwise here, or the same; or why it cannot be one.
+type Laid = std::result::Result<Option<bool>, String>;
+
 /// The profiles as people edit them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfilesFile {
@@ -124,6 +127,55 @@ impl Engine {
             })
         })
         .await?
+    }
+
+    /// Lays profiles that come from elsewhere beside those the person has; one they have stays. Says of each whether it
+    /// is new, or otherwise here, or the same, or why it cannot be one.
+    pub(crate) fn lay_profiles(&self, agents: &Settings, dry_run: bool) -> Result<Vec<(String, Laid)>> {
+        let _turn = self.inner.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let (built_in, mut stored) = (built_in()?, self.stored_profiles()?);
+        let mut all = Vec::new();
+        let mut is_changed = false;
+        for (key, variants) in agents {
+            let name = ProfileId::new(key, None).ok().map(|id| id.agent);
+            let known = name.filter(|name| forge_agents::agent(name).is_some());
+            let (Some(agent), Value::Object(variants)) = (known, variants) else {
+                all.push((key.clone(), Err("no agent here has that name".to_string())));
+                continue;
+            };
+            for (variant, value) in variants {
+                let shown = format!("{agent}:{variant}");
+                let (variant, settings) = match parse_variant(&agent, variant, value, "executors") {
+                    Ok(parsed) => parsed,
+                    Err(why) => {
+                        all.push((shown, Err(why)));
+                        continue;
+                    }
+                };
+                let here = stored.known.entry(agent.clone()).or_default();
+                let is_built_in =
+                    built_in.get(&agent).and_then(|known| known.get(&variant)) == Some(&settings);
+                let laid = match here.get(&variant) {
+                    Some(known) if *known == settings => None,
+                    Some(_) => Some(false),
+                    None if is_built_in => None,
+                    None => {
+                        here.insert(variant, settings);
+                        is_changed = true;
+                        Some(true)
+                    }
+                };
+                all.push((shown, Ok(laid)));
+            }
+        }
+        if is_changed && !dry_run {
+            stored.known.retain(|_, variants| !variants.is_empty());
+            let encoded = encode(stored.known, stored.others);
+            let text = serde_json::to_string_pretty(&json!({ "executors": encoded }))
+                .map_err(|error| Error::internal(format!("the profiles cannot be written: {error}")))?;
+            private_file::replace(&self.inner.paths.profiles(), &format!("{text}\n"))?;
+        }
+        Ok(all)
     }
 
     fn all_profiles(&self) -> Result<Profiles> {

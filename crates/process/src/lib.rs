@@ -17,6 +17,7 @@
 mod abandon;
 mod binary;
 mod control;
+mod ended;
 mod error;
 mod exit;
 mod frame;
@@ -39,6 +40,7 @@ mod writer;
 pub use abandon::abandon;
 pub use binary::{install_binary, install_launcher};
 pub use control::Control;
+pub use ended::{EndedLog, settle};
 pub use error::{Error, Result};
 pub use exit::Exit;
 pub use frame::{MAX_PAYLOAD, Stream};

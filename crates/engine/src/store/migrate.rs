@@ -14,6 +14,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("git", include_str!("../../migrations/0004_git.sql")),
     ("agents", include_str!("../../migrations/0005_agents.sql")),
     ("board", include_str!("../../migrations/0006_board.sql")),
+    ("imports", include_str!("../../migrations/0007_imports.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -109,6 +110,7 @@ mod tests {
             (4, "7598621166a026e7"),
             (5, "6ddfde5e273952d3"),
             (6, "748c5d6174a57be2"),
+            (7, "a4a3af4f67056225"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);

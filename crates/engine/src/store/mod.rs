@@ -18,6 +18,7 @@ pub(crate) mod events;
 pub(crate) mod findings;
 pub(crate) mod held;
 pub(crate) mod images;
+pub(crate) mod imports;
 pub(crate) mod inputs;
 pub(crate) mod limited;
 pub(crate) mod lodgings;
@@ -183,6 +184,7 @@ mod tests {
                     held::STATEMENTS,
                     findings::STATEMENTS,
                     images::STATEMENTS,
+                    imports::STATEMENTS,
                     inputs::STATEMENTS,
                     limited::STATEMENTS,
                     lodgings::STATEMENTS,

@@ -28,6 +28,8 @@ mod github;
 mod going_on;
 mod guard;
 mod images;
+mod import_trouble;
+mod importing;
 mod in_place;
 mod killed;
 mod landing;

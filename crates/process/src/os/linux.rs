@@ -19,6 +19,11 @@ pub(crate) fn own_program() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
+/// Puts on the disk whatever was written to the file system of a file.
+pub(crate) fn sync_file_system(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(file)?)
+}
+
 /// A pipe whose writing end survives an exec, for the one child about to be started.
 pub(crate) fn inheritable_pipe() -> io::Result<(File, OwnedFd)> {
     let (read, write) = pipe_with(PipeFlags::empty())?;

@@ -16,6 +16,11 @@ pub(crate) fn own_program() -> PathBuf {
     std::env::current_exe().unwrap_or_default()
 }
 
+pub(crate) fn sync_file_system(_file: &File) -> io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}
+
 pub(crate) fn inheritable_pipe() -> io::Result<(File, OwnedFd)> {
     Err(unsupported())
 }
