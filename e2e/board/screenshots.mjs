@@ -91,7 +91,7 @@ try {
   const { shop, asks, ready, conflict } = await furnish(world);
   const pages = {
     board: { path: '/', there: (page) => page.getByRole('list', { name: /^Review/ }).or(page.getByRole('radiogroup')).first() },
-    approval: { path: `/a/${asks.attempt.id}`, there: (page) => page.getByRole('button', { name: 'Allow', exact: true }).first() },
+    approval: { path: `/a/${asks.attempt.id}`, there: (page) => page.getByRole('button', { name: /^(Hold to allow|Allow)$/ }).first() },
     changes: { path: `/a/${ready.attempt.id}?tab=changes`, there: (page) => page.getByTestId('diff-file').first() },
     conflict: { path: `/a/${conflict.attempt.id}`, there: (page) => page.getByRole('log', { name: 'Conversation' }) },
     inbox: { path: '/inbox', there: (page) => page.getByRole('list', { name: 'Inbox' }) },

@@ -119,7 +119,7 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
             role={facts.state === "failed" ? "alert" : "status"}
           >
             {facts.state === "failed"
-              ? `The agent stopped: ${facts.reason} Work so far is kept.`
+              ? `The agent stopped: ${facts.reason.replace(/[.\s]+$/, "")}. Work so far is kept.`
               : facts.reason}
           </p>
         )}
