@@ -12,6 +12,7 @@ mod asks;
 mod attempts;
 mod availability;
 mod background;
+mod backup;
 mod board;
 mod branch_status;
 mod bring_back;
@@ -139,6 +140,7 @@ use forge_model::RunId;
 
 pub use asks::{AskFilter, NewAsk};
 pub use availability::{Availability, Found, LoggedIn};
+pub use backup::Backup;
 pub use board::Board;
 pub use branch_status::{BranchStatus, CommitComparison, CommitInfo};
 pub use browse::{DirectoryEntry, Listing, OUTSIDE};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, answer, api, approve, asks, attempt, completions, config, deny, diff, disk, doctor, events,
-    findings, follow_up, gc, github, image, list, logs, man, notices, project, queue, recover, restore,
-    rules, run, serve, snapshots, status, stop, tag, task, template, top, trust, usage, wait,
+    agents, answer, api, approve, asks, attempt, backup, completions, config, deny, diff, disk, doctor,
+    events, findings, follow_up, gc, github, image, list, logs, man, notices, project, queue, recover,
+    restore, rules, run, serve, snapshots, status, stop, tag, task, template, top, trust, usage, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -85,6 +85,7 @@ enum Command {
     Usage(usage::Args),
     Disk(disk::Args),
     Gc(gc::Args),
+    Backup(backup::Args),
     Events(events::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -99,7 +100,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Go back", &["snapshots", "restore", "findings", "recover"]),
     (
         "The server and this machine",
-        &["serve", "doctor", "agents", "config", "github", "notices", "trust", "usage", "disk", "gc"],
+        &[
+            "serve", "doctor", "agents", "config", "github", "notices", "trust", "usage", "disk", "gc",
+            "backup",
+        ],
     ),
     ("For programs and shells", &["events", "api", "completions", "man"]),
 ];
@@ -173,6 +177,7 @@ impl Cli {
             Command::Usage(args) => usage::run(globals, output, args),
             Command::Disk(args) => disk::run(globals, output, args),
             Command::Gc(args) => gc::run(globals, output, args),
+            Command::Backup(args) => backup::run(globals, output, args),
             Command::Events(args) => events::run(globals, output, args),
             Command::Api(args) => api::run(globals, output, args),
             Command::Completions(args) => completions::run(output, args),
@@ -180,6 +185,9 @@ impl Cli {
         }
     }
 }
+
+#[cfg(test)]
+mod page;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ const REDRAW: Duration = Duration::from_millis(250);
 /// A line that is there until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    words: Option<Sender<()>>,
+    words: Option<Sender<String>>,
     drawer: Option<JoinHandle<()>>,
 }
 
@@ -23,27 +23,35 @@ impl Progress {
         if !io::stderr().is_terminal() {
             return Self { words: None, drawer: None };
         }
-        let (words, told) = channel::<()>();
-        let what = what.into();
+        let (words, told) = channel::<String>();
+        let mut what = what.into();
         let drawer = thread::spawn(move || {
             let begun = Instant::now();
-            let mut wait = PATIENCE;
+            let (mut next, mut drawn) = (begun + PATIENCE, false);
             loop {
-                match told.recv_timeout(wait) {
-                    Ok(()) => {}
+                match told.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                    Ok(newer) => what = newer,
                     Err(RecvTimeoutError::Timeout) => {
-                        wait = REDRAW;
+                        (next, drawn) = (Instant::now() + REDRAW, true);
                         // Nobody reading it is no reason to stop.
                         let _ = write!(io::stderr(), "\r\x1b[K{what}… {} s", begun.elapsed().as_secs());
                     }
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            if wait == REDRAW {
+            if drawn {
                 let _ = write!(io::stderr(), "\r\x1b[K");
             }
         });
         Self { words: Some(words), drawer: Some(drawer) }
+    }
+
+    /// Says what is going on now.
+    pub(crate) fn now(&self, what: impl FnOnce() -> String) {
+        if let Some(words) = &self.words {
+            // The drawer lives as long as this does.
+            let _ = words.send(what());
+        }
     }
 }
 

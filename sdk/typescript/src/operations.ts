@@ -38,6 +38,7 @@ export const operations = {
   dismissFinding: {"method":"POST","path":"/api/task-attempts/{attempt_id}/findings/{finding_id}/dismiss","gives":"data"},
   dismissTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/dismiss","gives":"data"},
   docs: {"method":"GET","path":"/docs","gives":"text"},
+  downloadBackup: {"method":"GET","path":"/api/backup","gives":"bytes"},
   followDiff: {"method":"GET","path":"/api/task-attempts/{attempt_id}/diff/ws","gives":"socket"},
   followDrafts: {"method":"GET","path":"/api/drafts/stream/ws","gives":"socket"},
   followEvents: {"method":"GET","path":"/api/events","gives":"events"},
@@ -325,6 +326,11 @@ export abstract class Operations {
   /** The API, to read and to try. */
   docs(options?: CallOptions): Promise<string> {
     return this.call(operations.docs, { options });
+  }
+
+  /** Gives a consistent copy of the data as a tar archive: database, settings, logs, images. */
+  downloadBackup(options?: CallOptions): Promise<Blob> {
+    return this.call(operations.downloadBackup, { options });
   }
 
   /** Follows what an attempt has changed: everything, then what changes in it. */

@@ -2,6 +2,7 @@
 
 mod board;
 mod boot;
+mod commands;
 mod crowd;
 mod diffs;
 mod entries;
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists, diffs, landing, entries or board
+    /// lists, diffs, landing, entries, board or commands
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -57,7 +58,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 15] = [
+const MEASURES: [(&str, Measure); 16] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -73,6 +74,7 @@ const MEASURES: [(&str, Measure); 15] = [
     ("landing", landing::measure),
     ("entries", entries::measure),
     ("board", board::measure),
+    ("commands", commands::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.

@@ -118,6 +118,14 @@ impl Store {
         self.writer.run(act).await
     }
 
+    /// Copies the database as it is at one moment to a new file, beside those who read and write.
+    pub(crate) async fn copy_to(&self, to: PathBuf) -> Result<(), Error> {
+        let path = self.path.clone();
+        tokio::task::spawn_blocking(move || Conn::writer(&path)?.copy_to(&to))
+            .await
+            .map_err(|_| Error::Closed)?
+    }
+
     /// Reads in one transaction, so that what is seen belongs together.
     pub(crate) async fn read<T, F>(&self, look: F) -> Result<T, Error>
     where

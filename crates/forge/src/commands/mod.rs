@@ -6,6 +6,7 @@ pub(crate) mod api;
 pub(crate) mod approve;
 pub(crate) mod asks;
 pub(crate) mod attempt;
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod deny;

@@ -170,6 +170,8 @@ fn listen(mut client: Client, mut position: Option<u64>, tell: &SyncSender<Happe
 #[derive(Default)]
 struct Known {
     attempts: BTreeMap<String, Value>,
+    /// The titles of tasks, by their ids.
+    titles: BTreeMap<String, String>,
     changed: bool,
 }
 
@@ -177,12 +179,19 @@ impl Known {
     fn begin(&mut self, board: &Value) {
         let attempts = items(&board["attempts"]).iter();
         self.attempts = attempts.map(|attempt| (text(attempt, "id").to_string(), attempt.clone())).collect();
+        let tasks = items(&board["tasks"]).iter();
+        self.titles =
+            tasks.map(|task| (text(task, "id").to_string(), text(task, "title").to_string())).collect();
         self.changed = true;
     }
 
     fn apply(&mut self, patch: &Value) {
         for change in items(patch) {
             let path = text(change, "path");
+            if let (Some(id), true) = (path.strip_prefix("/tasks/"), change["value"].is_object()) {
+                self.titles.insert(id.to_string(), text(&change["value"], "title").to_string());
+                self.changed = true;
+            }
             let Some(id) =
                 path.strip_prefix("/task_attempts/").or_else(|| path.strip_prefix("/execution_runs/"))
             else {
@@ -231,7 +240,7 @@ impl Known {
                 text(attempt, "executor"),
                 &changes(attempt),
                 text(attempt, "activity"),
-                title(attempt),
+                self.title(attempt),
             ]);
         }
         table
@@ -247,10 +256,18 @@ impl Known {
                 text(attempt, "executor"),
                 &changes(attempt),
                 text(attempt, "activity"),
-                title(attempt),
+                self.title(attempt),
             ]);
         }
         table.lines()
+    }
+
+    fn title<'a>(&'a self, attempt: &'a Value) -> &'a str {
+        match (self.titles.get(text(attempt, "task_id")), text(attempt, "prompt")) {
+            (Some(title), _) => title,
+            (None, "") => text(attempt, "branch"),
+            (None, prompt) => prompt,
+        }
     }
 
     fn print(&self, output: &Output, all: bool) -> Result<Exit> {
@@ -270,14 +287,6 @@ fn state(attempt: &Value) -> &str {
         (0, true) => "stalled",
         (0, false) => text(attempt, "state"),
         _ => "asks",
-    }
-}
-
-fn title(attempt: &Value) -> &str {
-    match (text(&attempt["task"], "title"), text(attempt, "prompt")) {
-        ("", "") => text(attempt, "branch"),
-        ("", prompt) => prompt,
-        (title, _) => title,
     }
 }
 
@@ -314,13 +323,14 @@ mod tests {
         );
         assert_eq!(known.shown(false).len(), 1);
         known.apply(&json!([
-            {"op": "replace", "path": "/task_attempts/b2", "value": {"id": "b2", "state": "waiting", "open_asks": 1}},
+            {"op": "replace", "path": "/task_attempts/b2", "value": {"id": "b2", "state": "waiting",
+                "open_asks": 1, "task_id": "c3"}},
             {"op": "remove", "path": "/task_attempts/a1"},
-            {"op": "add", "path": "/tasks/c3", "value": {"id": "c3"}},
+            {"op": "add", "path": "/tasks/c3", "value": {"id": "c3", "title": "Log in"}},
         ]));
         let shown = known.shown(false);
         assert_eq!(shown.len(), 1);
-        assert_eq!(state(shown[0]), "asks");
+        assert_eq!((state(shown[0]), known.title(shown[0])), ("asks", "Log in"));
         assert_eq!(known.heading(), "0 running, 1 waiting for an answer, 0 queued, 0 limited");
     }
 }

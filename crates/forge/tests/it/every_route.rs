@@ -310,6 +310,7 @@ impl Walk {
         // No app is named to log in with. The poll is what a login that began would do next.
         assert_ne!(self.run(&["github", "login"]).code, Some(0));
         self.run(&["api", "-X", "POST", "/api/auth/github/device/poll"]);
+        self.ok(&["backup", self.world.path("backup.tar").to_str().unwrap()]);
         self.ok(&["disk"]);
         self.ok(&["gc", "--dry-run"]);
         self.ok(&["top"]);

@@ -9,6 +9,8 @@ mod attempts;
 #[cfg(test)]
 mod autostart;
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod bad_git;
 // The client of the map streams, with its connection, is the one that the server's own tests use.
 #[cfg(test)]
@@ -18,6 +20,8 @@ mod board;
 mod cleaning;
 #[cfg(test)]
 mod diffs;
+#[cfg(test)]
+mod doctor;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
@@ -34,6 +38,8 @@ mod map_streams;
 #[cfg(test)]
 mod never_loses;
 #[cfg(test)]
+mod nouns;
+#[cfg(test)]
 mod outward;
 #[cfg(test)]
 #[path = "../../../server/tests/it/patient.rs"]
@@ -48,6 +54,8 @@ mod secrets;
 mod serving;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod top;
 #[cfg(test)]
 mod travel;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::thread;
 pub(crate) struct Recorder {
     listener: Option<TcpListener>,
     pub(crate) port: u16,
-    calls: Arc<Mutex<BTreeSet<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
 impl Recorder {
@@ -36,19 +36,24 @@ impl Recorder {
 
     /// Returns what was called: the method and the path without its query.
     pub(crate) fn calls(&self) -> BTreeSet<String> {
+        self.all().into_iter().collect()
+    }
+
+    /// Returns every call, in order.
+    pub(crate) fn all(&self) -> Vec<String> {
         self.calls.lock().unwrap().clone()
     }
 }
 
 /// A command keeps no connection, so the first line of each is its only call.
-fn pass(mut caller: TcpStream, server: &str, calls: &Mutex<BTreeSet<String>>) {
+fn pass(mut caller: TcpStream, server: &str, calls: &Mutex<Vec<String>>) {
     let Ok(mut server) = TcpStream::connect(server) else { return };
     let mut first = vec![0; 64 * 1024];
     let Ok(count) = caller.read(&mut first) else { return };
     let text = String::from_utf8_lossy(&first[..count]);
     let mut words = text.split(' ');
     if let (Some(method), Some(path)) = (words.next(), words.next()) {
-        calls.lock().unwrap().insert(format!("{method} {}", path.split('?').next().unwrap()));
+        calls.lock().unwrap().push(format!("{method} {}", path.split('?').next().unwrap()));
     }
     if server.write_all(&first[..count]).is_err() {
         return;

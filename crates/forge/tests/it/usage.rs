@@ -42,6 +42,7 @@ fn the_help_of_every_command_is_as_written_down() {
         "man",
         "disk",
         "gc",
+        "backup",
         "snapshots",
         "restore",
         "recover",

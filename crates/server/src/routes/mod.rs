@@ -3,6 +3,7 @@
 mod about;
 mod approvals;
 mod attempts;
+mod backup;
 mod board;
 mod comments;
 mod config;
@@ -46,6 +47,7 @@ pub(crate) fn all() -> Api {
     Api::new()
         .merge(about::api())
         .merge(health::api())
+        .merge(backup::api())
         .merge(metrics::api())
         .merge(session::api())
         .merge(config::api())

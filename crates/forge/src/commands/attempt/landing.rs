@@ -85,7 +85,11 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
             let working = Progress::new("rebasing");
             let rebased = client.post(&at(&attempt, "rebase"), Some(&body)).map_err(Failure::from);
             drop(working);
-            rebased.map_err(|failure| conflicts(failure, &attempt))?;
+            rebased.map_err(|failure| {
+                let go_on = ("follow-up ID \"Resolve the conflicts\"", "lets the agent go on");
+                let abort = ("attempt abort ID", "takes the rebase back");
+                hinted(failure, &attempt, &[go_on, abort])
+            })?;
             standing(client, output, &attempt, |status| {
                 format!("{} is on top of {}", attempt.short(), text(status, "target_branch_name"))
             })
@@ -132,7 +136,11 @@ fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: 
     let working = Progress::new("landing");
     let merged = client.post(&at(&attempt, "merge"), Some(&json!({"skip_hooks": skip_hooks})));
     drop(working);
-    merged.map_err(|trouble| conflicts(Failure::from(trouble), &attempt))?;
+    merged.map_err(|trouble| {
+        let status = ("attempt status ID", "shows how it stands");
+        let rebase = ("attempt rebase ID", "brings it up to date with its target");
+        hinted(Failure::from(trouble), &attempt, &[status, rebase])
+    })?;
     standing(client, output, &attempt, |status| {
         let commit =
             items(&status["merges"]).iter().map(|merge| text(merge, "merge_commit")).find(|c| !c.is_empty());
@@ -141,18 +149,14 @@ fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: 
     })
 }
 
-/// Says what to do about conflicts, after the server's own sentence.
-fn conflicts(failure: Failure, attempt: &Attempt) -> Failure {
+/// Says what to do about what is in the way, after the server's own sentence.
+fn hinted(failure: Failure, attempt: &Attempt, acts: &[(&str, &str)]) -> Failure {
     if failure.exit != Exit::Conflict {
         return failure;
     }
-    let id = attempt.short();
-    let message = format!(
-        "{}\n  `forge attempt status {id}` shows how it stands, `forge follow-up {id} \"TEXT\"` lets the agent go on, \
-         `forge attempt abort {id}` takes back what waits",
-        failure.message
-    );
-    Failure { message, ..failure }
+    let hints =
+        acts.iter().map(|(act, what)| format!("\n  forge {}  {what}", act.replace("ID", attempt.short())));
+    Failure { message: failure.message + &hints.collect::<String>(), ..failure }
 }
 
 /// Tells how the branch stands after something was done to it.
