@@ -43,6 +43,35 @@ export type ActionType = {
   description: string;
 };
 
+/** An agent that a file of the project describes. */
+export type AgentFile = {
+  /** Whether it wishes to be left alone (true) or followed (false). */
+  background: boolean | null;
+  collective: string | null;
+  description: string | null;
+  /** What starts it. */
+  executor_profile_id: ExecutorProfileId;
+  hidden: boolean;
+  /** What a person calls it: its path below the folder of agents. */
+  id: string;
+  model: string | null;
+  name: string | null;
+  /** Where it lies in the repository. */
+  path: string;
+};
+
+/** A file among the agents that cannot be used as it is. */
+export type AgentFileWarning = {
+  message: string;
+  path: string;
+};
+
+/** The agents that a project's files describe, and the files that are not what their authors thought. */
+export type AgentFiles = {
+  agents: Array<AgentFile>;
+  warnings: Array<AgentFileWarning>;
+};
+
 export type AgentOnMachine = {
   /** As `executors` has it. */
   executor: string;

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use forge_agents::{AGENTS, About, Agent, Login, Program, Turn};
-use forge_model::{AttemptId, ProfileId};
+use forge_model::{AttemptId, ProfileId, ProjectId};
 use serde_json::Value;
 
 use crate::background::blocking;
@@ -91,7 +91,7 @@ impl Engine {
             // Profiles that cannot be read are told where they are used; here the agent's own command counts.
             let profile =
                 ProfileId::new(agent.name(), None).map_err(|error| Error::internal(error.to_string()))?;
-            settings.push(self.settings(&profile).await.unwrap_or_default());
+            settings.push(self.settings(&profile, None).await.unwrap_or_default());
         }
         let home = self.inner.user_home.clone();
         blocking(move || {
@@ -109,8 +109,8 @@ impl Engine {
     /// Says whether the agent of a profile can be used for an attempt, or refuses with what a person must do first.
     /// Nothing is installed here: what an installer does to a machine is its owner's to decide.
     pub async fn check_setup(&self, attempt: AttemptId, profile: &ProfileId) -> Result<()> {
-        self.attempt(attempt).await?;
-        let known = self.availability_of(profile).await?;
+        let project = self.attempt(attempt).await?.attempt.project;
+        let known = self.availability_of(profile, project).await?;
         match known.remedy() {
             None => Ok(()),
             Some(remedy) => {
@@ -120,9 +120,9 @@ impl Engine {
         }
     }
 
-    async fn availability_of(&self, profile: &ProfileId) -> Result<Availability> {
+    async fn availability_of(&self, profile: &ProfileId, project: ProjectId) -> Result<Availability> {
         let agent = launch::agent(profile)?;
-        let (settings, home) = (self.settings(profile).await?, self.inner.user_home.clone());
+        let (settings, home) = (self.settings(profile, Some(project)).await?, self.inner.user_home.clone());
         blocking(move || {
             let variables = variables();
             let place =

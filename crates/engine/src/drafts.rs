@@ -159,10 +159,10 @@ impl Engine {
         let draft = self.draft(id, DraftKind::FollowUp).await?;
         if let Some(variant) = draft.variant.filter(|_| wanted.queued) {
             // Told now, because a text that has to wait would find out when nobody listens any more.
-            let agent = self.attempt(id).await?.attempt.profile.agent;
-            let profile = ProfileId::new(&agent, Some(&variant))
+            let attempt = self.attempt(id).await?.attempt;
+            let profile = ProfileId::new(&attempt.profile.agent, Some(&variant))
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
-            self.settings(&profile).await?;
+            self.settings(&profile, Some(attempt.project)).await?;
         }
         let limits = self.limits().await.unwrap_or_default();
         loop {

@@ -99,10 +99,10 @@ impl Engine {
         };
         if let Some(variant) = &follow.variant {
             // Told now, because a follow-up that has to wait would find out when nobody listens any more.
-            let agent = self.attempt(id).await?.attempt.profile.agent;
-            let profile = ProfileId::new(&agent, Some(variant))
+            let attempt = self.attempt(id).await?.attempt;
+            let profile = ProfileId::new(&attempt.profile.agent, Some(variant))
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
-            self.settings(&profile).await?;
+            self.settings(&profile, Some(attempt.project)).await?;
         }
         if !follow.images.is_empty() {
             self.check_images(&follow.images).await?;
@@ -204,7 +204,7 @@ impl Engine {
 
     async fn try_start_again(&self, intent: &mut Intent) -> Result<Run> {
         if intent.script.is_none() {
-            self.check_agent(&intent.profile).await?;
+            self.check_agent(&intent.profile, intent.project).await?;
         }
         self.check_room(&intent.worktree).await?;
         let (engine, repository) = (self.clone(), intent.repository.clone());

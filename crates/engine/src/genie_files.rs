@@ -1,74 +1,155 @@
 //! Agent files of a repository: Markdown below `.genie`, whose head names an agent and whose body is a prompt.
 //!
 //! The repository is somebody's, so nothing in it is followed out of it, read without bounds, or believed: a
-//! file gives a prompt and a model, never a command, an environment or a permission.
+//! file gives a prompt and a model, and may ask for fewer permissions than the agent usually has; it never gives a
+//! command, an environment or a further permission.
+
+mod head;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
-use serde_json::{Map, Value};
-
 use forge_model::ProfileId;
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+
+use head::Head;
 
 /// How deep folders of agents may lie in one another.
 const DEEPEST: usize = 6;
 /// How many names are looked at, and how many files are read.
 const MOST_NAMES: usize = 5000;
 const MOST_FILES: usize = 200;
+/// Files among the agents that describe none.
+const NO_AGENTS: &[&str] = &["README", "AGENTS"];
 /// The largest file that is read.
 const LARGEST: usize = 64 * 1024;
 
-/// A variant that a file describes.
-#[derive(Debug, Clone, PartialEq)]
+/// What an agent file says, as far as it is believed.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Found {
-    pub(crate) agent: String,
-    pub(crate) variant: String,
-    pub(crate) settings: Map<String, Value>,
+    /// Where it lies in the repository.
+    pub(crate) path: String,
+    /// Its path below the folder of agents, without the ending: `qa/deep-check`.
+    pub(crate) id: String,
+    /// The folder of agents it belongs to, where that is not the general one.
+    pub(crate) collective: Option<String>,
+    /// The name its head gives.
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    /// The agent it is for; none means the one that is set.
+    pub(crate) agent: Option<String>,
+    /// Names for its variant, the wanted one first.
+    pub(crate) variants: Vec<String>,
+    /// The variant of Forge whose settings it stands on, where it names one.
+    pub(crate) base: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) effort: Option<String>,
+    pub(crate) sandbox: Option<String>,
+    pub(crate) background: Option<bool>,
+    pub(crate) hidden: bool,
+    /// What it tells its agent.
+    pub(crate) body: String,
 }
 
-/// Reads the agent files of a repository, in the order of their names. What cannot be read is left out.
-pub(crate) fn read(repository: &Path) -> Vec<Found> {
-    let mut walk = Walk { names: 0, found: Vec::new() };
+/// The agent files of a repository, in the order of their names, and what could not be made of others.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) found: Vec<Found>,
+    /// Files, and what is wrong with each.
+    pub(crate) warnings: Vec<(String, String)>,
+}
+
+/// Reads the agent files of a repository. A file that cannot be used is told, not believed.
+pub(crate) fn read(repository: &Path) -> Read {
+    let mut walk = Walk { names: 0, files: 0, read: Read::default() };
     let root = openat(CWD, repository, OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    let Some(genie) = root.ok().and_then(|root| folder(&root, ".genie")) else { return walk.found };
+    let Some(genie) = root.ok().and_then(|root| folder(&root, ".genie")) else { return walk.read };
     for name in walk.folders(&genie) {
         let Some(inner) = folder(&genie, &name) else { continue };
         if name == "agents" {
-            walk.agents(&inner, "", 0);
+            walk.agents(&inner, &Place { collective: None, below: String::new() }, 0);
         } else if let Some(agents) = folder(&inner, "agents") {
-            walk.agents(&agents, &name, 0);
+            walk.agents(&agents, &Place { collective: Some(name), below: String::new() }, 0);
         }
     }
-    walk.found
+    walk.read
+}
+
+/// Where a walk stands.
+struct Place {
+    collective: Option<String>,
+    /// The folders below the folder of agents, each with a slash behind it.
+    below: String,
+}
+
+impl Place {
+    fn path(&self, name: &str) -> String {
+        match &self.collective {
+            Some(collective) => format!(".genie/{collective}/agents/{}{name}", self.below),
+            None => format!(".genie/agents/{}{name}", self.below),
+        }
+    }
 }
 
 struct Walk {
     names: usize,
-    found: Vec<Found>,
+    files: usize,
+    read: Read,
 }
 
 impl Walk {
-    /// Reads the files of a folder and of those below; `collective` goes before the names of their variants.
-    fn agents(&mut self, dir: &OwnedFd, collective: &str, depth: usize) {
+    /// Reads the files of a folder and of those below.
+    fn agents(&mut self, dir: &OwnedFd, place: &Place, depth: usize) {
         for (name, kind) in self.entries(dir) {
-            if self.found.len() >= MOST_FILES {
+            if self.files >= MOST_FILES {
                 return;
             }
             match kind {
                 FileType::Directory if depth < DEEPEST => {
                     if let Some(inner) = folder(dir, &name) {
-                        self.agents(&inner, collective, depth + 1);
+                        let below = format!("{}{name}/", place.below);
+                        let place = Place { collective: place.collective.clone(), below };
+                        self.agents(&inner, &place, depth + 1);
                     }
                 }
                 FileType::RegularFile => {
-                    let Some(stem) = name.strip_suffix(".md").filter(|stem| *stem != "README") else {
+                    let Some(stem) = name.strip_suffix(".md").filter(|stem| !NO_AGENTS.contains(stem)) else {
                         continue;
                     };
-                    self.found.extend(text(dir, &name).and_then(|text| parse(&text, collective, stem)));
+                    self.files += 1;
+                    self.file(dir, place, &name, stem);
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn file(&mut self, dir: &OwnedFd, place: &Place, name: &str, stem: &str) {
+        let mut warn = |why: String| self.read.warnings.push((place.path(name), why));
+        let text = match text(dir, name) {
+            Ok(text) => text,
+            Err(why) => return warn(why),
+        };
+        let Some((head, body)) = head::split(&text) else {
+            return warn("it has no head between two lines of `---`, so it yields no settings".to_string());
+        };
+        if let Some(damage) = &head.damage {
+            warn(format!("its head is not YAML and was read line by line: {damage}"));
+        }
+        if head.flag(&["disabled", "genie.disabled"]) == Some(true) {
+            return;
+        }
+        match understood(&head, body, place, name, stem) {
+            Ok(found) => {
+                if let Some(odd) = unknown_permission(&head) {
+                    warn(format!("its permission mode {odd:?} is none that is known, and is left out"));
+                }
+                if found.agent.is_none() {
+                    warn("it names no executor, so the agent that is set in Forge is used".to_string());
+                }
+                self.read.found.push(found);
+            }
+            Err(why) => warn(why),
         }
     }
 
@@ -102,94 +183,95 @@ fn folder(dir: impl AsFd, name: &str) -> Option<OwnedFd> {
     openat(dir, name, flags, Mode::empty()).ok()
 }
 
-/// Reads a file; none when it is a link, too large or no text.
-fn text(dir: &OwnedFd, name: &str) -> Option<String> {
+/// Reads a file, or says why not: it is a link, too large or no text.
+fn text(dir: &OwnedFd, name: &str) -> Result<String, String> {
     use std::io::Read;
     // It may have become a pipe since it was listed, and opening one for reading would wait for a writer.
     let flags = OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = std::fs::File::from(openat(dir, name, flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
+    let file = openat(dir, name, flags, Mode::empty()).map(std::fs::File::from);
+    let file = file.map_err(|error| format!("it cannot be opened: {error}"))?;
+    if !file.metadata().is_ok_and(|about| about.is_file()) {
+        return Err("it is not a plain file".to_string());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let read = file.take(LARGEST as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
     if bytes.len() > LARGEST {
-        return None;
+        return Err(format!("it is larger than {} KB", LARGEST / 1024));
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(bytes).map_err(|_| "it is not text".to_string())
 }
 
-fn parse(text: &str, collective: &str, stem: &str) -> Option<Found> {
-    let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
-    let (head, body) = rest.split_once("\n---")?;
-    let body = body.split_once('\n').map_or("", |(_, body)| body).trim();
-    let head = scalars(head);
-    let value = |keys: &[&str]| {
-        let found = keys.iter().find_map(|key| head.iter().find(|(known, _)| known == key));
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+fn understood(head: &Head, body: &str, place: &Place, file: &str, stem: &str) -> Result<Found, String> {
+    let agent = match head.text(&["genie.executor", "executor"]) {
+        Some(named) => Some(agent_called(named)?),
+        None => None,
     };
-    if value(&["disabled"]) == Some("true") {
-        return None;
-    }
-    let executor = value(&["genie.executor", "executor"])?;
-    let executor = if executor.eq_ignore_ascii_case("claude") { "CLAUDE_CODE" } else { executor };
+    let collective = place.collective.as_deref().unwrap_or_default();
+    let wanted = head.text(&["forge_profile_name", "genie.forge_profile_name"]);
     let derived = if collective.is_empty() { stem.to_string() } else { format!("{collective}_{stem}") };
-    let variant = screaming(value(&["forge_profile_name"]).unwrap_or(&derived))?;
-    let agent = ProfileId::new(executor, Some(&variant)).ok()?.agent;
-    forge_agents::agent(&agent)?;
-    let mut settings = Map::new();
-    let prompt = if body.is_empty() { Value::Null } else { format!("\n\n{body}").into() };
-    settings.insert("append_prompt".into(), prompt);
-    let own = format!("forge.{agent}.model");
-    if let Some(model) = value(&[own.as_str(), "genie.model", "model"]) {
-        settings.insert("model".into(), model.into());
+    let whole = format!("{collective}_{}{stem}", place.below);
+    let candidates = [wanted.unwrap_or_default(), &derived, &whole, &format!("agents_{whole}")];
+    let mut variants: Vec<String> = candidates.iter().filter_map(|name| screaming(name)).collect();
+    variants.dedup();
+    if variants.is_empty() {
+        return Err("its name has no letter or digit that a variant could be called by".to_string());
     }
-    Some(Found { agent, variant, settings })
+    let own = |key: &str| -> Option<String> {
+        let agent = agent.as_deref()?;
+        let found = head.text(&[format!("forge.{agent}.{key}").as_str()]);
+        found.map(str::to_string)
+    };
+    let text = |keys: &[&str]| head.text(keys).map(str::to_string);
+    Ok(Found {
+        path: place.path(file),
+        id: format!("{}{stem}", place.below),
+        collective: place.collective.clone(),
+        name: text(&["name"]),
+        description: text(&["description"]),
+        base: text(&["genie.variant", "genie.executorVariant", "genie.executor_variant", "variant"])
+            .and_then(|name| screaming(&name))
+            .or_else(|| permission(head, agent.as_deref()).map(str::to_string)),
+        model: own("model").or_else(|| text(&["forge.model", "genie.model", "model"])),
+        effort: own("model_reasoning_effort")
+            .or_else(|| own("effort"))
+            .or_else(|| text(&["genie.reasoningEffort", "genie.reasoning_effort", "reasoningEffort"])),
+        sandbox: own("sandbox").or_else(|| text(&["genie.sandbox", "sandbox"])),
+        background: head.flag(&["genie.background", "background"]),
+        hidden: head.flag(&["hidden", "genie.hidden"]) == Some(true),
+        agent,
+        variants,
+        body: body.to_string(),
+    })
 }
 
-/// Reads the texts of a head, each under its path: `genie.executor`. A list counts by its first item. This is
-/// the part of YAML that such files use; what it does not know is left out.
-fn scalars(head: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let mut above: Vec<(usize, String)> = Vec::new();
-    for line in head.lines() {
-        let trimmed = line.trim();
-        if trimmed.is_empty() || trimmed.starts_with('#') {
-            continue;
-        }
-        let indent = line.len() - line.trim_start().len();
-        if let Some(item) = trimmed.strip_prefix("- ") {
-            let path = above.iter().map(|(_, key)| key.as_str()).collect::<Vec<_>>().join(".");
-            if !found.iter().any(|(known, _)| *known == path) {
-                found.push((path, plain(item)));
-            }
-            continue;
-        }
-        let Some((key, value)) = trimmed.split_once(':') else { continue };
-        above.retain(|(depth, _)| *depth < indent);
-        above.push((indent, plain(key)));
-        let path = above.iter().map(|(_, key)| key.as_str()).collect::<Vec<_>>().join(".");
-        let value = value.trim();
-        let first = value
-            .strip_prefix('[')
-            .map(|list| list.trim_end_matches(']').split(',').next().unwrap_or_default());
-        let value = plain(first.unwrap_or(value));
-        if !value.is_empty() {
-            found.push((path, value));
-        }
-    }
-    found
+/// Finds the agent that a file means.
+fn agent_called(named: &str) -> Result<String, String> {
+    let named = if named.eq_ignore_ascii_case("claude") { "CLAUDE_CODE" } else { named };
+    let agent = ProfileId::new(named, None).ok().map(|profile| profile.agent);
+    agent
+        .filter(|agent| forge_agents::agent(agent).is_some())
+        .ok_or_else(|| format!("its executor {named:?} is no agent of this Forge, so it cannot be started"))
 }
 
-/// A text without its quotes and the comment behind it.
-fn plain(text: &str) -> String {
-    let text = text.trim();
-    for quote in ['"', '\''] {
-        if let Some((inner, _)) = text.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
-            return inner.to_string();
-        }
+const PERMISSION: &[&str] =
+    &["genie.permissionMode", "genie.permission_mode", "permissionMode", "permission_mode"];
+
+/// The variant that stands for the permissions a file asks for. It can ask for fewer than the agent's usual ones,
+/// and not for more: the words for more mean the usual ones.
+fn permission(head: &Head, agent: Option<&str>) -> Option<&'static str> {
+    match head.text(PERMISSION) {
+        Some("plan") => return Some("PLAN"),
+        Some("default" | "acceptEdits") => return Some("APPROVALS"),
+        _ => {}
     }
-    text.split(" #").next().unwrap_or_default().trim().to_string()
+    let skips = head.flag(&[format!("forge.{}.dangerously_skip_permissions", agent?).as_str()]);
+    (skips == Some(false)).then_some("APPROVALS")
+}
+
+fn unknown_permission(head: &Head) -> Option<&str> {
+    let named = head.text(PERMISSION)?;
+    (!matches!(named, "plan" | "default" | "acceptEdits" | "bypassPermissions")).then_some(named)
 }
 
 /// Writes a name as variants are named: `code/explore-it` is `CODE_EXPLORE_IT`.
@@ -213,45 +295,66 @@ mod tests {
     }
 
     fn names(root: &Path) -> Vec<String> {
-        read(root).into_iter().map(|found| format!("{}:{}", found.agent, found.variant)).collect()
+        let name = |found: Found| format!("{}:{}", found.agent.unwrap_or_default(), found.variants[0]);
+        read(root).found.into_iter().map(name).collect()
     }
 
     #[test]
     fn files_of_agents_become_variants_with_their_body_as_a_prompt() {
         let dir = tempfile::tempdir().unwrap();
-        let head =
-            "---\nname: x\ngenie:\n  executor: [claude, codex]\n  model: sonnet # fast\n---\n\nBe kind.\n";
+        let head = "**Last Updated:** 2025-10-18\n---\nname: x\ngenie:\n  executor: [claude, codex]\n  model: sonnet # fast\n  permissionMode: plan\n---\n\nBe kind.\n";
         write(dir.path(), ".genie/agents/qa/deep-check.md", head);
         write(dir.path(), ".genie/code/agents/explore.md", "---\nexecutor: scripted\n---\nLook.\n");
         let list = "---\ngenie:\n  executor:\n    - CLAUDE_CODE\n    - CODEX\nforge_profile_name: OWN\nforge:\n  CLAUDE_CODE:\n    model: \"opus\"\n    dangerously_skip_permissions: true\n---\nx";
         write(dir.path(), ".genie/code/agents/listed.md", list);
         assert_eq!(names(dir.path()), ["CLAUDE_CODE:DEEP_CHECK", "SCRIPTED:CODE_EXPLORE", "CLAUDE_CODE:OWN"]);
-        let found = read(dir.path());
-        assert_eq!(found[0].settings["append_prompt"], "\n\nBe kind.");
-        assert_eq!(found[0].settings["model"], "sonnet");
-        assert_eq!(found[2].settings["model"], "opus");
-        assert_eq!(found[2].settings.len(), 2, "a repository grants no permission: {:?}", found[2].settings);
+        let read = read(dir.path());
+        assert_eq!(read.warnings, []);
+        let found = read.found;
+        assert_eq!((found[0].id.as_str(), found[0].body.as_str()), ("qa/deep-check", "Be kind."));
+        assert_eq!(found[0].path, ".genie/agents/qa/deep-check.md");
+        assert_eq!((found[0].model.as_deref(), found[0].base.as_deref()), (Some("sonnet"), Some("PLAN")));
+        assert_eq!((found[1].id.as_str(), found[1].collective.as_deref()), ("explore", Some("code")));
+        assert_eq!(found[2].model.as_deref(), Some("opus"));
+        assert_eq!(found[2].base, None, "a repository grants no permission");
     }
 
     #[test]
-    fn what_names_no_agent_yields_nothing() {
+    fn what_cannot_be_used_is_warned_about_by_its_path() {
         let dir = tempfile::tempdir().unwrap();
         let files = [
-            ("plain.md", "just text"),
-            ("no-end.md", "---\nexecutor: scripted\n"),
-            ("nobody.md", "---\nexecutor: nobody\n---\nx"),
-            ("off.md", "---\nexecutor: scripted\ndisabled: true\n---\nx"),
-            ("README.md", "---\nexecutor: scripted\n---\nx"),
-            ("notes.txt", "---\nexecutor: scripted\n---\nx"),
+            ("plain.md", "just text", "yields no settings"),
+            ("no-end.md", "---\nexecutor: scripted\n", "yields no settings"),
+            ("nobody.md", "---\nexecutor: nobody\n---\nx", "\"nobody\" is no agent"),
+            ("off.md", "---\nexecutor: scripted\ndisabled: true\n---\nx", ""),
+            ("README.md", "---\nexecutor: scripted\n---\nx", ""),
+            ("notes.txt", "---\nexecutor: scripted\n---\nx", ""),
         ];
-        for (name, text) in files {
+        for (name, text, _) in files {
             write(dir.path(), &format!(".genie/agents/{name}"), text);
         }
         let large = format!("---\nexecutor: scripted\n---\n{}", "x".repeat(LARGEST));
         write(dir.path(), ".genie/agents/large.md", &large);
         fs::write(dir.path().join(".genie/agents/bytes.md"), b"---\nexecutor: scripted\n---\n\xff").unwrap();
         assert_eq!(names(dir.path()), Vec::<String>::new());
-        assert!(read(&dir.path().join("nowhere")).is_empty());
+        let warnings = read(dir.path()).warnings;
+        let about = |name: &str| warnings.iter().find(|(path, _)| *path == format!(".genie/agents/{name}"));
+        for (name, _, told) in files {
+            match about(name) {
+                Some((_, why)) => assert!(!told.is_empty() && why.contains(told), "{name}: {why}"),
+                None => assert_eq!(told, "", "{name}"),
+            }
+        }
+        assert!(about("large.md").is_some() && about("bytes.md").is_some());
+        assert_eq!(read(&dir.path().join("nowhere")), Read::default());
+    }
+
+    #[test]
+    fn a_file_without_an_executor_is_for_the_agent_that_is_set_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), ".genie/agents/plain.md", "---\nname: plain\n---\nx");
+        assert_eq!(names(dir.path()), [":PLAIN"]);
+        assert!(read(dir.path()).warnings[0].1.contains("names no executor"));
     }
 
     #[test]
@@ -266,6 +369,6 @@ mod tests {
         assert_eq!(names(dir.path()), ["SCRIPTED:OWN"]);
         let other = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(dir.path().join(".genie"), other.path().join(".genie")).unwrap();
-        assert!(read(other.path()).is_empty());
+        assert_eq!(read(other.path()), Read::default());
     }
 }

@@ -286,7 +286,7 @@ impl Engine {
     }
 
     async fn make_held(&self, intent: &mut Intent, base_branch: String) -> Result<()> {
-        self.check_agent(&intent.profile).await?;
+        self.check_agent(&intent.profile, intent.project).await?;
         if intent.in_place {
             let stands = self.where_it_stands(&intent.repository).await?;
             if let What::Attempt { base, branch, .. } = &mut intent.what {

@@ -62,7 +62,7 @@ impl Engine {
         wanted: Wanted,
         key: Option<Key>,
     ) -> Result<(AttemptId, RunId)> {
-        self.check_agent(&wanted.profile).await?;
+        self.check_agent(&wanted.profile, wanted.project.id).await?;
         self.check_room(&wanted.project.path).await?;
         let stands = self.where_it_stands(&wanted.project.path).await?;
         let limits = self.limits().await?;

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use forge_agents::{Agent, Program, Turn};
-use forge_model::{ProfileId, Run, RunKind, with_absolute_images};
+use forge_model::{ProfileId, ProjectId, Run, RunKind, with_absolute_images};
 use forge_process::{Launcher, Spawned, Spec};
 use serde_json::Value;
 
@@ -45,18 +45,24 @@ impl Engine {
     pub(crate) async fn turn(&self, run: &Run) -> Result<Turn> {
         let attempt = run.attempt;
         let view = self.inner.store.read(move |conn| attempts::one(conn, attempt)).await?;
-        let worktree = view.map(|view| view.attempt.worktree).unwrap_or_default();
+        let (project, worktree) = view.map(|view| (view.attempt.project, view.attempt.worktree)).unzip();
         // A run that is there is looked after whatever became of its profile since. What its agent was told is in
         // the log already; only an `append_prompt` that changed meanwhile counts for what it is told from now on.
-        let settings = self.settings(&run.profile).await.unwrap_or_default();
-        Ok(turn_in(run, settings, &worktree))
+        let settings = self.settings(&run.profile, project).await.unwrap_or_default();
+        Ok(turn_in(run, settings, &worktree.unwrap_or_default()))
     }
 
     /// Starts the process of a run and returns when it is there, or says why it is not.
-    pub(crate) async fn launch(&self, run: &Run, worktree: &Path, desk: &Desk) -> Result<Spawned> {
+    pub(crate) async fn launch(
+        &self,
+        run: &Run,
+        project: ProjectId,
+        worktree: &Path,
+        desk: &Desk,
+    ) -> Result<Spawned> {
         let shim = self.shim().await?;
         let called = match run.kind {
-            RunKind::Agent => self.called(run, worktree, &shim).await?,
+            RunKind::Agent => self.called(run, project, worktree, &shim).await?,
             _ => Called { argv: script::command(&run.prompt, run.reason.as_deref()), ..Called::default() },
         };
         let mut env = self.surroundings(run, worktree, &called.set, &called.unset).await?;
@@ -90,9 +96,9 @@ impl Engine {
     }
 
     /// How the agent of a run is called.
-    async fn called(&self, run: &Run, worktree: &Path, shim: &Path) -> Result<Called> {
+    async fn called(&self, run: &Run, project: ProjectId, worktree: &Path, shim: &Path) -> Result<Called> {
         let agent = agent(&run.profile)?;
-        let turn = turn_in(run, self.settings(&run.profile).await?, worktree);
+        let turn = turn_in(run, self.settings(&run.profile, Some(project)).await?, worktree);
         let command = agent.command(&turn);
         // What the conversation begins with travels with the process: it is heard whatever becomes of us.
         let (_, first) = Fold::begin(agent.conversation(&turn));
@@ -109,11 +115,11 @@ impl Engine {
     }
 
     /// Says at once, before anything is made, whether an agent can be started at all.
-    pub(crate) async fn check_agent(&self, profile: &ProfileId) -> Result<()> {
+    pub(crate) async fn check_agent(&self, profile: &ProfileId, project: ProjectId) -> Result<()> {
         let agent = agent(profile)?;
         let turn = Turn {
             variant: profile.variant.clone(),
-            settings: self.settings(profile).await?,
+            settings: self.settings(profile, Some(project)).await?,
             ..Turn::default()
         };
         if turn.settings.get("install").and_then(Value::as_str) == Some("npx") && agent.about().npx.is_none()

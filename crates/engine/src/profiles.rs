@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 
 use crate::background::blocking;
 use crate::config::MASK;
-use crate::{Engine, Error, Result, genie_files, launch, private_file};
+use crate::{Engine, Error, Result, launch, private_file};
 
 const BUILT_IN: &str = include_str!("../profiles.json");
 
 /// The variant that is meant when none is named.
-const DEFAULT: &str = "GENIE";
+pub(crate) const DEFAULT: &str = "GENIE";
 
-type Settings = Map<String, Value>;
+pub(crate) type Settings = Map<String, Value>;
 
 /// Agents by name, their variants by name, and the settings of each.
-type Profiles = BTreeMap<String, BTreeMap<String, Settings>>;
+pub(crate) type Profiles = BTreeMap<String, BTreeMap<String, Settings>>;
 
 /// What became of a profile from elsewhere: new, otherwise here, or the same; or why it cannot be one.
 type Laid = std::result::Result<Option<bool>, String>;
@@ -92,9 +92,7 @@ impl Engine {
         let engine = self.clone();
         let mut profiles = blocking(move || engine.all_profiles()).await??;
         for settings in profiles.values_mut().flat_map(BTreeMap::values_mut) {
-            for value in variables(settings) {
-                *value = MASK.into();
-            }
+            mask(settings);
         }
         Ok(encode(profiles, Map::new()))
     }
@@ -102,31 +100,39 @@ impl Engine {
     /// Returns what [`Engine::profiles`] does, with the variants that a project's own agent files describe. Those
     /// never stand in for a variant that Forge or the person has by that name.
     pub async fn project_profiles(&self, project: ProjectId) -> Result<Map<String, Value>> {
-        let path = self.project(project).await?.path;
         let mut profiles = self.profiles().await?;
-        for found in blocking(move || genie_files::read(&path)).await? {
-            let agent = profiles.entry(&found.agent).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(variants) = agent {
-                variants.entry(found.variant).or_insert_with(|| json!({ found.agent: found.settings }));
+        for (profile, mut settings) in self.file_variants(project).await? {
+            mask(&mut settings);
+            let agent = profiles.entry(&profile.agent).or_insert_with(|| Value::Object(Map::new()));
+            if let (Value::Object(variants), Some(variant)) = (agent, profile.variant) {
+                variants.entry(variant).or_insert_with(|| json!({ profile.agent: settings }));
             }
         }
         Ok(profiles)
     }
 
-    /// Returns the settings of a profile, or says which variants there are.
-    pub(crate) async fn settings(&self, profile: &ProfileId) -> Result<Value> {
+    /// Returns the settings of a profile, or says which variants there are: those of Forge and the person, and
+    /// those that the files of a project describe.
+    pub(crate) async fn settings(&self, profile: &ProfileId, project: Option<ProjectId>) -> Result<Value> {
         launch::agent(profile)?;
-        let (engine, profile) = (self.clone(), profile.clone());
-        blocking(move || {
-            let mut variants = engine.all_profiles()?.remove(&profile.agent).unwrap_or_default();
-            let wanted = profile.variant.as_deref().unwrap_or(DEFAULT);
-            variants.remove(wanted).map(Value::Object).ok_or_else(|| {
-                let known: Vec<_> = variants.keys().map(String::as_str).collect();
-                let (agent, known) = (&profile.agent, known.join(", "));
-                Error::invalid(format!("{agent} has no variant {wanted}; its variants are {known}"))
-            })
-        })
-        .await?
+        let (engine, agent) = (self.clone(), profile.agent.clone());
+        let variants = blocking(move || engine.all_profiles().map(|mut all| all.remove(&agent)));
+        let mut variants = variants.await??.unwrap_or_default();
+        let wanted = profile.variant.as_deref().unwrap_or(DEFAULT);
+        if let Some(settings) = variants.remove(wanted) {
+            return Ok(Value::Object(settings));
+        }
+        let mut known: Vec<String> = variants.into_keys().collect();
+        if let Some(project) = project {
+            for (file, settings) in self.file_variants(project).await? {
+                if file == *profile {
+                    return Ok(Value::Object(settings));
+                }
+                known.extend(file.variant.filter(|_| file.agent == profile.agent));
+            }
+        }
+        let (agent, known) = (&profile.agent, known.join(", "));
+        Err(Error::invalid(format!("{agent} has no variant {wanted}; its variants are {known}")))
     }
 
     /// Lays profiles that come from elsewhere beside those the person has; one they have stays. Says of each whether it
@@ -178,7 +184,7 @@ impl Engine {
         Ok(all)
     }
 
-    fn all_profiles(&self) -> Result<Profiles> {
+    pub(crate) fn all_profiles(&self) -> Result<Profiles> {
         Ok(laid_over(built_in()?, self.stored_profiles()?.known))
     }
 
@@ -194,7 +200,7 @@ impl Engine {
     }
 }
 
-fn built_in() -> Result<Profiles> {
+pub(crate) fn built_in() -> Result<Profiles> {
     let parsed = parse(BUILT_IN).map_err(|why| Error::internal(format!("the built-in profiles: {why}")))?;
     Ok(parsed.known)
 }
@@ -309,6 +315,12 @@ fn unmask(new: &mut Profiles, stored: &Profiles) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn mask(settings: &mut Settings) {
+    for value in variables(settings) {
+        *value = MASK.into();
+    }
 }
 
 fn variables(settings: &mut Settings) -> impl Iterator<Item = &mut Value> {

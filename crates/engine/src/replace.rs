@@ -86,7 +86,7 @@ impl Engine {
             let own = wanted.profile.as_ref().and_then(|profile| profile.variant.clone());
             let profile = ProfileId::new(agent, wanted.variant.clone().or(own).as_deref())
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
-            self.check_agent(&profile).await?;
+            self.check_agent(&profile, attempt.project).await?;
             wanted.profile = Some(profile);
         }
         if !wanted.images.is_empty() {

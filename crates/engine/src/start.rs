@@ -219,7 +219,7 @@ impl Engine {
         if !use_worktree {
             return self.start_in_place(wanted, key).await;
         }
-        self.check_agent(&wanted.profile).await?;
+        self.check_agent(&wanted.profile, wanted.project.id).await?;
         self.check_room(&self.inner.paths.worktrees).await?;
         let prefix = self.branch_prefix().await?;
         let asked = wanted.base_branch.as_deref().or(wanted.project.default_base_branch.as_deref());
@@ -366,7 +366,7 @@ impl Engine {
         };
         // Side by side: neither knows of the other, and somebody waits.
         let (desk, ()) = tokio::join!(self.desk(intent), look);
-        let spawned = self.launch(&run, &intent.worktree, &desk?).await?;
+        let spawned = self.launch(&run, intent.project, &intent.worktree, &desk?).await?;
         self.inner.seam.pass("start.spawned", "").await;
         self.list_checkout_later(&run);
         self.record(intent, Some(spawned)).await

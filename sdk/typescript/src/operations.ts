@@ -83,6 +83,7 @@ export const operations = {
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   getUsage: {"method":"GET","path":"/api/usage","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
+  listAgentFiles: {"method":"GET","path":"/api/projects/{project_id}/agent-files","gives":"data"},
   listApprovals: {"method":"GET","path":"/api/approvals","gives":"data"},
   listDirectory: {"method":"GET","path":"/api/filesystem/directory","gives":"data"},
   listExecutionProcesses: {"method":"GET","path":"/api/execution-processes","gives":"data"},
@@ -551,6 +552,11 @@ export abstract class Operations {
   /** Says that the server is there. */
   health(options?: CallOptions): Promise<T.Health> {
     return this.call(operations.health, { options });
+  }
+
+  /** Lists the agents that the project's own files describe, and what is wrong with other files. */
+  listAgentFiles(projectId: string, options?: CallOptions): Promise<T.AgentFiles> {
+    return this.call(operations.listAgentFiles, { path: { project_id: projectId }, options });
   }
 
   /** Lists what agents asked, newest first: who answered what, and when. */

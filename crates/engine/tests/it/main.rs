@@ -24,6 +24,7 @@ mod entries;
 mod escapes;
 mod filters;
 mod following;
+mod genie_agents;
 mod github;
 mod going_on;
 mod guard;

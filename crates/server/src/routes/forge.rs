@@ -10,8 +10,8 @@ use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
 use crate::wire::{
-    self, AuthRequired, ForgeAgent, ForgeProjectSettings, ForgeRelease, OmniInstances, OmniNotifications,
-    OmniStatus, OmniValidation, ProjectProfiles,
+    self, AgentFiles, AuthRequired, ForgeAgent, ForgeProjectSettings, ForgeRelease, OmniInstances,
+    OmniNotifications, OmniStatus, OmniValidation, ProjectProfiles,
 };
 
 pub(super) fn api() -> Api {
@@ -50,6 +50,15 @@ pub(super) fn api() -> Api {
                 "Returns the profiles, those of the project's own agent files included.",
             )
             .gives::<ProjectProfiles>(),
+        )
+        .get(
+            "/api/projects/{project_id}/agent-files",
+            agent_files,
+            op(
+                "listAgentFiles",
+                "Lists the agents that the project's own files describe, and what is wrong with other files.",
+            )
+            .gives::<AgentFiles>(),
         )
         .get(
             "/api/forge/agents",
@@ -125,6 +134,10 @@ async fn change_project_settings(
 
 async fn project_profiles(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<ProjectProfiles> {
     Ok(Envelope(ProjectProfiles { executors: app.engine.project_profiles(id).await? }))
+}
+
+async fn agent_files(State(app): State<App>, Id(id): Id<ProjectId>) -> Reply<AgentFiles> {
+    Ok(Envelope(app.engine.agent_files(id).await?.into()))
 }
 
 async fn agents(State(app): State<App>, query: Query) -> Reply<Vec<ForgeAgent>> {

@@ -2,6 +2,7 @@
 //!
 //! The older words (execution process, executor, approval) live here and in the decoder's table only.
 
+mod agent_file;
 mod approval;
 mod attempt;
 mod board;
@@ -36,6 +37,7 @@ mod template;
 mod travel;
 mod usage;
 
+pub(crate) use agent_file::AgentFiles;
 pub(crate) use approval::{
     Approval, CREATE_APPROVAL, CreatedApproval, RESPOND, Responded, ask_filter, run_of_answer,
 };
