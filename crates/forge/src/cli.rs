@@ -6,8 +6,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     agents, answer, api, approve, asks, attempt, backup, completions, config, deny, diff, disk, doctor,
-    events, findings, follow_up, gc, github, image, list, logs, man, notices, project, queue, recover,
-    restore, rules, run, serve, snapshots, status, stop, tag, task, template, top, trust, usage, wait,
+    events, findings, follow_up, gc, github, hooks, image, link, list, logs, man, migrate, notices, project,
+    queue, recover, restore, resume, rules, run, serve, snapshots, state, status, stop, tag, task, template,
+    top, trace, trust, usage, view, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -59,6 +60,8 @@ enum Command {
     Stop(stop::Args),
     FollowUp(follow_up::Args),
     Top(top::Args),
+    Resume(resume::Args),
+    View(view::Args),
     Asks(asks::Args),
     Answer(answer::Args),
     Approve(approve::Args),
@@ -86,6 +89,11 @@ enum Command {
     Disk(disk::Args),
     Gc(gc::Args),
     Backup(backup::Args),
+    State(state::Args),
+    Link(link::Args),
+    Hooks(hooks::Args),
+    Trace(trace::Args),
+    Migrate(migrate::Args),
     Events(events::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -94,7 +102,10 @@ enum Command {
 
 /// What the commands are for, in the order of the help: the common ones first. Every command is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Work with agents", &["run", "list", "status", "logs", "diff", "wait", "stop", "follow-up", "top"]),
+    (
+        "Work with agents",
+        &["run", "list", "status", "logs", "diff", "wait", "stop", "follow-up", "top", "resume", "view"],
+    ),
     ("Answer them", &["asks", "answer", "approve", "deny", "queue", "rules"]),
     ("Projects, tasks and attempts", &["project", "task", "attempt", "image", "tag", "template"]),
     ("Go back", &["snapshots", "restore", "findings", "recover"]),
@@ -105,6 +116,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "backup",
         ],
     ),
+    ("Commits and the Genie workflow", &["state", "link", "hooks", "trace", "migrate"]),
     ("For programs and shells", &["events", "api", "completions", "man"]),
 ];
 
@@ -151,6 +163,8 @@ impl Cli {
             Command::Stop(args) => stop::run(globals, output, args),
             Command::FollowUp(args) => follow_up::run(globals, output, args),
             Command::Top(args) => top::run(globals, output, args),
+            Command::Resume(args) => resume::run(globals, output, args),
+            Command::View(args) => view::run(globals, output, args),
             Command::Asks(args) => asks::run(globals, output, args),
             Command::Answer(args) => answer::run(globals, output, args),
             Command::Approve(args) => approve::run(globals, output, args),
@@ -182,6 +196,11 @@ impl Cli {
             Command::Api(args) => api::run(globals, output, args),
             Command::Completions(args) => completions::run(output, args),
             Command::Man(args) => man::run(output, args),
+            Command::State(args) => state::run(globals, output, args),
+            Command::Link(args) => link::run(globals, output, args),
+            Command::Hooks(args) => hooks::run(globals, output, args),
+            Command::Trace(args) => trace::run(globals, output, args),
+            Command::Migrate(args) => migrate::run(globals, output, args),
         }
     }
 }

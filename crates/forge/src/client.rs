@@ -26,6 +26,9 @@ const KNOWN_ANSWER: Duration = Duration::from_secs(10);
 const LONGEST_CALL: Duration = Duration::from_secs(600);
 /// How long a call that may be repeated safely waits for a server that restarts.
 const RESTART: Duration = Duration::from_secs(10);
+/// How long to wait before each further try of a call that failed in passing.
+const TRIES: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(200), Duration::from_millis(400)];
 /// The largest answer that is read.
 const LARGEST_ANSWER: u64 = 1 << 30;
 
@@ -56,6 +59,13 @@ pub(crate) enum Trouble {
     Away(String),
     /// An answer, and it was no.
     Refused(Failure),
+}
+
+/// A request that got no answer.
+struct Lost {
+    trouble: Trouble,
+    /// It failed so quickly that another try may well fare better.
+    passing: bool,
 }
 
 impl Client {
@@ -188,8 +198,9 @@ impl Client {
         Ok(answer["data"].take())
     }
 
-    /// Sends a request; one that is refused for want of a token is sent again with the token of the data
-    /// directory. A limit of zero means none beyond the connection.
+    /// Sends a request, and sends it again after a while when it failed in passing: the connection was refused or
+    /// broken off before there was an answer, or what stands before the server answered 502, 503 or 504. A call that
+    /// starts something carries its key each time, so that it happens once. Every other answer is taken as it is.
     fn send(
         &self,
         method: &str,
@@ -198,6 +209,27 @@ impl Client {
         key: Option<&str>,
         limit: Duration,
     ) -> std::result::Result<Response<Body>, Trouble> {
+        for pause in TRIES {
+            match self.send_known(method, path, body, key, limit) {
+                Ok(response) if matches!(response.status().as_u16(), 502..=504) => {}
+                Err(Lost { passing: true, .. }) => {}
+                answer => return answer.map_err(|lost| lost.trouble),
+            }
+            std::thread::sleep(pause);
+        }
+        self.send_known(method, path, body, key, limit).map_err(|lost| lost.trouble)
+    }
+
+    /// Sends a request; one that is refused for want of a token is sent again with the token of the data
+    /// directory. A limit of zero means none beyond the connection.
+    fn send_known(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+        limit: Duration,
+    ) -> std::result::Result<Response<Body>, Lost> {
         let response = self.send_as_is(method, path, body, key, limit)?;
         if response.status() != 401 || self.token.get().is_some() || !self.may_have_our_token() {
             return Ok(response);
@@ -215,7 +247,7 @@ impl Client {
         body: Option<&Value>,
         key: Option<&str>,
         limit: Duration,
-    ) -> std::result::Result<Response<Body>, Trouble> {
+    ) -> std::result::Result<Response<Body>, Lost> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(token) = self.token.get() {
             request = request.header("Authorization", format!("Bearer {token}"));
@@ -237,11 +269,14 @@ impl Client {
                 self.agent.run(request)
             }),
         };
-        sent.map_err(|error| match error {
-            ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
-                Trouble::Refused(Failure::invalid(format!("{} is not a URL to call: {error}", self.base)))
-            }
-            error => Trouble::Away(self.sentence(&error)),
+        sent.map_err(|error| {
+            let trouble = match &error {
+                ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
+                    Trouble::Refused(Failure::invalid(format!("{} is not a URL to call: {error}", self.base)))
+                }
+                error => Trouble::Away(self.sentence(error)),
+            };
+            Lost { trouble, passing: passes(&error) }
         })
     }
 
@@ -276,6 +311,21 @@ impl From<Trouble> for Failure {
             Trouble::Away(message) => Failure::away(message),
             Trouble::Refused(failure) => failure,
         }
+    }
+}
+
+/// Says whether a connection was refused or broken off, which a server that restarts does.
+fn passes(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, UnexpectedEof,
+    };
+    match error {
+        ureq::Error::ConnectionFailed => true,
+        ureq::Error::Io(error) => matches!(
+            error.kind(),
+            BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | UnexpectedEof
+        ),
+        _ => false,
     }
 }
 
@@ -369,6 +419,54 @@ mod tests {
         let client = Client::new(Target::Url(url.clone()), home.path().to_path_buf(), url);
         let failure = Failure::from(client.get("/api/projects").unwrap_err());
         assert_eq!((failure.exit, failure.message.as_str()), (Exit::Away, "the token is in a file"));
+    }
+
+    /// Answers these one after the other, each on a connection of its own, and tells what it was asked; nothing
+    /// where the status is empty: the connection ends without an answer.
+    fn answers(statuses: &[&'static str]) -> (String, std::sync::mpsc::Receiver<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (tell, told) = std::sync::mpsc::channel();
+        let statuses = statuses.to_vec();
+        std::thread::spawn(move || {
+            for status in statuses {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = vec![0; 8192];
+                let count = stream.read(&mut request).unwrap();
+                tell.send(String::from_utf8_lossy(&request[..count]).into_owned()).unwrap();
+                let body = r#"{"success":true,"data":"done","message":"no"}"#;
+                let head = format!("content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+                if !status.is_empty() {
+                    stream.write_all(format!("HTTP/1.1 {status}\r\n{head}").as_bytes()).unwrap();
+                }
+            }
+        });
+        (url, told)
+    }
+
+    #[test]
+    fn what_fails_in_passing_is_tried_again_with_the_same_key_and_nothing_else_is() {
+        let (url, told) = answers(&["503 Away", "", "200 OK"]);
+        let mut client = Client::new(Target::Url(url.clone()), PathBuf::new(), url);
+        assert_eq!(client.post_once("/api/x", &serde_json::json!({"a": 1})).unwrap(), "done");
+        let asked: Vec<String> = told.iter().collect();
+        let key = |text: &String| {
+            text.lines()
+                .find(|line| line.to_ascii_lowercase().starts_with("idempotency-key:"))
+                .map(str::to_string)
+        };
+        assert_eq!(asked.len(), 3, "{asked:?}");
+        assert!(
+            key(&asked[0]).is_some() && asked.iter().all(|text| key(text) == key(&asked[0])),
+            "{asked:?}"
+        );
+
+        for refused in ["400 Bad", "404 Not Found", "409 Conflict", "500 Broken"] {
+            let (url, told) = answers(&[refused, "200 OK"]);
+            let mut client = Client::new(Target::Url(url.clone()), PathBuf::new(), url);
+            client.post_once("/api/x", &serde_json::json!({})).unwrap_err();
+            assert_eq!(told.try_iter().count(), 1, "{refused}");
+        }
     }
 
     #[test]

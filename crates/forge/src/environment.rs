@@ -9,6 +9,8 @@ pub(crate) const FORGE_HOME: &str = "FORGE_HOME";
 pub(crate) const FORGE_WORKTREES: &str = "FORGE_WORKTREES";
 /// Where tools of older versions look for worktrees; set to nothing, there are no links for them.
 pub(crate) const FORGE_OLDER_WORKTREES: &str = "FORGE_OLDER_WORKTREES";
+/// The attempt that an agent works for; set by Forge.
+pub(crate) const FORGE_ATTEMPT: &str = "FORGE_ATTEMPT";
 /// Places where a test makes the server die or wait; empty in ordinary life.
 pub(crate) const FORGE_SEAM: &str = "FORGE_SEAM";
 /// The server that client commands talk to, as a whole URL; `--url`, `--host` and `--port` go before it.

@@ -1,4 +1,5 @@
-//! Ids as people type them: whole, or the first digits of one. A guess is never made: several that fit are listed.
+//! Ids as people type them: whole, the first digits of one, or the name of what has it. A guess is never made: several
+//! that fit are listed.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::wire::{self, Attempt};
 const FEWEST: usize = 4;
 
 /// Finds the attempt that is meant: by its own id, else by the id of its task, whose newest attempt it is then, else
-/// among those without a task.
+/// among those without a task, else by its branch or the title of its task.
 pub(crate) fn attempt(client: &Client, typed: &str) -> Result<Attempt> {
     if let Some(id) = whole(typed) {
         // A whole id needs no list; one of a task is looked for below.
@@ -21,18 +22,52 @@ pub(crate) fn attempt(client: &Client, typed: &str) -> Result<Attempt> {
             Err(failure) => return Err(failure),
         }
     }
-    let digits = digits(typed)?;
-    if let Some(attempt) = pick(&attempts(client)?, &digits, typed)? {
+    let attempts = attempts(client)?;
+    let digits = digits(typed);
+    if let Ok(digits) = &digits
+        && let Some(attempt) = pick(&attempts, digits, typed)?
+    {
         return Ok(attempt.clone());
     }
-    let loose = client.get("/api/execution-runs")?;
-    let loose: Vec<&str> =
-        loose.as_array().into_iter().flatten().filter_map(|one| one["id"].as_str()).collect();
-    let found: Vec<&&str> = loose.iter().filter(|id| fits(id, &digits)).collect();
-    match found[..] {
-        [id] => wire::read(&client.get(&format!("/api/task-attempts/{id}"))?),
-        [] => Err(Failure::not_found(format!("there is no attempt {typed}; `forge list` shows them all"))),
-        _ => Err(Failure::invalid(format!("{typed} fits {} attempts; give more digits", found.len()))),
+    let loose = loose(client)?;
+    if let Ok(digits) = &digits
+        && let Some(attempt) = pick(&loose, digits, typed)?
+    {
+        return Ok(attempt.clone());
+    }
+    let all: Vec<Attempt> = attempts.into_iter().chain(loose).collect();
+    match (named(&all, typed)?, digits) {
+        (Some(attempt), _) => Ok(attempt.clone()),
+        (None, Err(failure)) => Err(failure),
+        (None, Ok(_)) => {
+            Err(Failure::not_found(format!("there is no attempt {typed}; `forge list` shows them all")))
+        }
+    }
+}
+
+/// Reads all attempts without a task, newest first.
+pub(crate) fn loose(client: &Client) -> Result<Vec<Attempt>> {
+    let answer = client.get("/api/execution-runs")?;
+    answer.as_array().into_iter().flatten().map(wire::read).collect()
+}
+
+/// Finds the attempt with a name: its branch, with or without what all branches begin with, or its task's title. Of
+/// several with one title the only one at work is meant.
+fn named<'a>(attempts: &'a [Attempt], typed: &str) -> Result<Option<&'a Attempt>> {
+    let typed = typed.trim();
+    let fits = |attempt: &&Attempt| {
+        let own = attempt.branch.rsplit('/').next().unwrap_or_default();
+        // The part before the name of a task is for the eye.
+        let title = attempt.title().trim();
+        let plain = title.split_once("] ").map_or(title, |(_, rest)| rest);
+        [attempt.branch.as_str(), own, title, plain].iter().any(|name| name.eq_ignore_ascii_case(typed))
+    };
+    let found: Vec<&Attempt> = attempts.iter().filter(|_| !typed.is_empty()).filter(fits).collect();
+    let live: Vec<&Attempt> = found.iter().copied().filter(|attempt| attempt.is_live()).collect();
+    match (&found[..], &live[..]) {
+        ([], _) => Ok(None),
+        ([only], _) | (_, [only]) => Ok(Some(only)),
+        _ => Err(ambiguous(typed, &found)),
     }
 }
 
@@ -66,7 +101,7 @@ pub(crate) fn digits(typed: &str) -> Result<String> {
     let digits = plain(typed);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Failure::invalid(format!(
-            "{typed:?} is not an id; give an id of `forge list`, or its first {FEWEST} digits or more"
+            "{typed:?} is not an id; give an id of `forge list`, its first {FEWEST} digits or more, or a name"
         )));
     }
     if digits.len() < FEWEST {
@@ -163,6 +198,27 @@ mod tests {
     fn the_digits_of_a_task_mean_its_newest_attempt() {
         assert_eq!(picked("11113").unwrap().unwrap(), "6a0c2f1e-9999-4c1d-9a53-0d1f2e3a4b5c");
         assert!(picked("1111").unwrap_err().message.contains("fits 3 attempts"));
+    }
+
+    #[test]
+    fn a_name_means_the_only_attempt_that_has_it_or_the_only_one_at_work() {
+        let one = |id: &str, title: &str, state: &str| {
+            let value = json!({"id": id, "task_id": id, "state": state, "branch": format!("forge/{id}-x"),
+                "task": {"title": title}});
+            wire::read::<Attempt>(&value).unwrap()
+        };
+        let all = [
+            one("aaaa", "[🧞] fix-login", "finished"),
+            one("bbbb", "twice", "finished"),
+            one("cccc", "twice", "running"),
+            one("dddd", "thrice", "finished"),
+            one("eeee", "thrice", "finished"),
+        ];
+        let found = |typed: &str| named(&all, typed).map(|found| found.map(|one| one.id.as_str()));
+        assert_eq!(found("fix-login").unwrap(), Some("aaaa"));
+        assert_eq!((found("bbbb-x").unwrap(), found("forge/bbbb-x").unwrap()), (Some("bbbb"), Some("bbbb")));
+        assert_eq!((found("Twice").unwrap(), found("nobody").unwrap()), (Some("cccc"), None));
+        assert!(found("thrice").unwrap_err().message.contains("fits 2 attempts"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 compile_error!("Forge does not run on Windows itself; build and run it inside WSL");
 
 mod address;
+mod agent_name;
 mod autostart;
 mod browser;
 mod cli;
@@ -17,11 +18,14 @@ mod environment;
 mod event_stream;
 mod exit;
 mod follow;
+mod git;
 mod guard;
 mod home;
 mod ids;
+mod linking;
 mod log_stream;
 mod named;
+mod older_sessions;
 mod output;
 mod port_file;
 mod private_file;
@@ -33,6 +37,7 @@ mod repository;
 mod scripted;
 mod serve;
 mod server_file;
+mod session_state;
 mod sse;
 mod stop_server;
 mod table;
@@ -44,6 +49,8 @@ mod wire;
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::Parser;
+
 fn main() -> ExitCode {
     let mut args = std::env::args_os();
     if let Some(hook) = guard::hook(args.next()) {
@@ -54,7 +61,7 @@ fn main() -> ExitCode {
         Some(word) if word == "scripted" => return scripted::main(args),
         _ => {}
     }
-    match cli::parse().run() {
+    match run() {
         Ok(exit) => exit.into(),
         Err(failure) => {
             if !failure.message.is_empty() {
@@ -64,4 +71,20 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Reads the command line in the way of the name this program was called by.
+fn run() -> exit::Result<exit::Exit> {
+    let args: Vec<_> = std::env::args_os().collect();
+    let is_genie = |name: &std::ffi::OsString| {
+        std::path::Path::new(name).file_name().is_some_and(|name| name == "genie")
+    };
+    if args.first().is_some_and(is_genie) {
+        return commands::genie::Cli::parse().run();
+    }
+    // The same by a word, for whoever has no link of that name.
+    if args.get(1).is_some_and(|word| word == "genie") {
+        return commands::genie::Cli::parse_from(&args[1..]).run();
+    }
+    cli::parse().run()
 }

@@ -217,6 +217,20 @@ impl Entries {
     }
 }
 
+/// Shows one entry that is whole; nothing when there is nothing to see.
+pub(crate) fn entry(output: &Output, entry: &Entry) -> String {
+    let mut text = String::new();
+    match &entry.entry_type {
+        EntryType::Loading => {}
+        EntryType::ToolUse { action_type, status, .. } => {
+            text.push_str(&format!("• {}\n", action_line(action_type, &entry.content)));
+            push_outcome(output, action_type, status, &mut text);
+        }
+        kind => text.push_str(&output.tone(tone_of(kind), &words(kind, &entry.content))),
+    }
+    text.trim_end().to_string()
+}
+
 fn conversation(run: &Run, worktree: Option<&str>) -> Option<Box<dyn Conversation>> {
     if run.run_reason != "codingagent" {
         return None;

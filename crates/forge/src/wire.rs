@@ -39,6 +39,11 @@ pub(crate) struct Attempt {
     pub(crate) open_asks: i64,
     #[serde(default)]
     pub(crate) task: Option<Task>,
+    #[serde(default)]
+    pub(crate) created_at: String,
+    /// What an attempt without a task was told.
+    #[serde(default)]
+    pub(crate) prompt: Option<String>,
 }
 
 /// The task of an attempt.
@@ -118,9 +123,15 @@ impl Attempt {
             || self.state == "limited" && self.status.as_deref() == Some("running")
     }
 
-    /// Returns the title of the task, or the branch where there is no task.
+    /// Returns the title of the task, or what it was told where there is no task, or the branch.
     pub(crate) fn title(&self) -> &str {
-        self.task.as_ref().map_or(&self.branch, |task| &task.title)
+        let told = self.prompt.as_deref().unwrap_or(&self.branch);
+        self.task.as_ref().map_or(told, |task| &task.title)
+    }
+
+    /// Returns its path in the API.
+    pub(crate) fn path(&self) -> String {
+        format!("/api/task-attempts/{}", self.id)
     }
 
     /// Returns the form of the id that people type.

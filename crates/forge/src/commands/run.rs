@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_model::ProfileId;
 use serde_json::{Value, json};
 
+use crate::agent_name::{self, Meant};
 use crate::cli::Globals;
 use crate::client::Client;
 use crate::exit::{Exit, Failure, Result};
@@ -25,8 +25,8 @@ pub(crate) struct Args {
     /// Work on the repository that holds this directory
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
-    /// Let this agent try; `AGENT:VARIANT` names one of its profiles
-    #[arg(long, value_name = "AGENT", default_value = "CLAUDE_CODE")]
+    /// Let this agent try, of Forge or of the project's files; `AGENT:VARIANT` names one of its profiles
+    #[arg(long, value_name = "AGENT", default_value = USUAL)]
     agent: String,
     /// Start from this branch instead of the one that is checked out
     #[arg(long, value_name = "BRANCH")]
@@ -47,46 +47,68 @@ pub(crate) struct Args {
     /// Print the bytes of standard output as the agent wrote them
     #[arg(long)]
     raw: bool,
-    /// What is wanted; `-` reads it from standard input
-    prompt: String,
+    /// What is wanted; `-` reads it from standard input. Before it may stand the agent: `forge run reviewer "Look"`
+    #[arg(value_name = "PROMPT", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+}
+
+/// The agent that is meant when none is named.
+const USUAL: &str = "CLAUDE_CODE";
+
+/// An attempt to begin.
+#[derive(Debug)]
+pub(crate) struct Beginning<'a> {
+    /// A directory in the repository.
+    pub(crate) project: &'a Path,
+    pub(crate) base: Option<&'a str>,
+    pub(crate) agent: &'a str,
+    pub(crate) prompt: &'a str,
+    /// The title of the task; without it, the first line of the prompt.
+    pub(crate) title: Option<String>,
+    pub(crate) yes: bool,
+    pub(crate) resume_when_limited: bool,
+    pub(crate) fork: Option<&'a str>,
+}
+
+/// An attempt that began.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) client: Client,
+    pub(crate) meant: Meant,
+    /// The attempt as the server shows it.
+    pub(crate) value: Value,
+    pub(crate) attempt: Attempt,
 }
 
 pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
-    let profile: ProfileId =
-        args.agent.parse().map_err(|error| Failure::invalid(format!("--agent: {error}")))?;
-    let repository = repository::find(&args.project)?;
-    let base = match &args.base {
-        Some(base) => Some(base.clone()),
-        None => repository.checked_out()?,
-    };
-    let prompt = prompt::read(&args.prompt)?;
-    let mut client = autostart::connect(globals, output)?;
-    let project = project(&client, &repository, base.is_some())?;
-    let (title, description) = prompt::title_and_description(&prompt);
-    let mut body = json!({
-        "task": {"project_id": project, "title": title, "description": description},
-        "executor_profile_id": profile,
-    });
-    if let Some(base) = base {
-        body["base_branch"] = json!(base);
-    }
-    if args.yes {
-        body["unattended"] = json!(true);
-    }
-    if let Some(typed) = &args.fork {
-        body["fork_from"] = json!(ids::attempt(&client, typed)?.id);
-        if args.base.is_none() {
-            // It goes on from the other's branch, whatever is checked out here.
-            body.as_object_mut().map(|body| body.remove("base_branch"));
+    let (agent, words) = match &args.words[..] {
+        [agent, words] if args.agent == USUAL => (agent.as_str(), words),
+        [agent, _] => {
+            return Err(Failure::invalid(format!(
+                "the agent is named twice, by --agent and by {agent:?}; put a prompt of several words in quotes"
+            )));
         }
-    }
-    if args.resume_when_limited {
-        body["resume_when_limited"] = json!(true);
-    }
-    let mut started = client.post_once("/api/tasks/create-and-start", &body)?;
-    let value = started["attempt"].take();
-    let attempt: Attempt = wire::read(&value)?;
-    if args.detach {
+        [words] => (args.agent.as_str(), words),
+        // The command line takes one or two.
+        _ => return Err(Failure::invalid("give a prompt, or an agent and a prompt")),
+    };
+    let prompt = prompt::read(words)?;
+    let begun = begin(
+        globals,
+        output,
+        &Beginning {
+            project: &args.project,
+            base: args.base.as_deref(),
+            agent,
+            prompt: &prompt,
+            title: None,
+            yes: args.yes,
+            resume_when_limited: args.resume_when_limited,
+            fork: args.fork.as_deref(),
+        },
+    )?;
+    let Begun { client, value, attempt, meant } = begun;
+    if args.detach || (meant.background == Some(true) && args.words.len() == 2) {
         match output.json {
             true => output.value(&value)?,
             false => output.line(&attempt.id)?,
@@ -102,6 +124,47 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     }
     output.remark(follow::ending(&followed.attempt));
     Ok(followed.exit)
+}
+
+/// Begins an attempt, and returns when its agent runs or waits for room.
+pub(crate) fn begin(globals: &Globals, output: &Output, wanted: &Beginning<'_>) -> Result<Begun> {
+    agent_name::check(wanted.agent)?;
+    let repository = repository::find(wanted.project)?;
+    let base = match wanted.base {
+        Some(base) => Some(base.to_string()),
+        None => repository.checked_out()?,
+    };
+    let mut client = autostart::connect(globals, output)?;
+    let project = project(&client, &repository, base.is_some())?;
+    let meant = agent_name::find(&client, output, &project, wanted.agent)?;
+    let (title, description) = match &wanted.title {
+        Some(title) => (title.clone(), Some(wanted.prompt.to_string())),
+        None => prompt::title_and_description(wanted.prompt),
+    };
+    let mut body = json!({
+        "task": {"project_id": project, "title": title, "description": description},
+        "executor_profile_id": meant.profile,
+    });
+    if let Some(base) = base {
+        body["base_branch"] = json!(base);
+    }
+    if wanted.yes {
+        body["unattended"] = json!(true);
+    }
+    if let Some(typed) = wanted.fork {
+        body["fork_from"] = json!(ids::attempt(&client, typed)?.id);
+        if wanted.base.is_none() {
+            // It goes on from the other's branch, whatever is checked out here.
+            body.as_object_mut().map(|body| body.remove("base_branch"));
+        }
+    }
+    if wanted.resume_when_limited {
+        body["resume_when_limited"] = json!(true);
+    }
+    let mut started = client.post_once("/api/tasks/create-and-start", &body)?;
+    let value = started["attempt"].take();
+    let attempt: Attempt = wire::read(&value)?;
+    Ok(Begun { client, meant, value, attempt })
 }
 
 fn beginning(attempt: &Attempt) -> String {

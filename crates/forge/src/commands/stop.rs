@@ -10,15 +10,15 @@ use crate::{autostart, ids};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  forge stop 6a0c2f1e")]
 pub(crate) struct Args {
-    /// The attempt
-    id: String,
+    /// The attempt: its id, the first digits of it, or its name
+    pub(crate) id: String,
 }
 
 pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exit> {
     let client = autostart::connect(globals, output)?;
     let attempt = ids::attempt(&client, &args.id)?;
-    client.post(&format!("/api/task-attempts/{}/stop", attempt.id), None)?;
-    let value = client.get(&format!("/api/task-attempts/{}", attempt.id))?;
+    client.post(&format!("{}/stop", attempt.path()), None)?;
+    let value = client.get(&attempt.path())?;
     let after: Attempt = wire::read(&value)?;
     match output.json {
         true => output.value(&value)?,

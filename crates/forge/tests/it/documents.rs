@@ -114,6 +114,26 @@ fn the_commands_of_the_readme_run_in_order_in_a_fresh_clone() {
     assert!(ended.stdout.contains("Roses are red, violets are blue"), "{ended:?}");
 }
 
+#[test]
+fn the_commands_of_the_page_about_genie_run_in_order() {
+    let world = World::new();
+    let programs = world.path("programs");
+    fs::create_dir(&programs).unwrap();
+    symlink(env!("CARGO_BIN_EXE_forge"), programs.join("forge")).unwrap();
+    let _server = world.serve();
+    let blocks = blocks(&read("docs/genie.md"));
+    assert!(blocks.len() > 4, "{blocks:?}");
+    let mut script = String::from("set -euo pipefail\n");
+    for block in blocks.iter().filter(|block| matches!(block.how, How::InOrder)) {
+        script.push_str(&block.commands);
+    }
+    let ended = Running::start(shell(&world, &script, &world.repository(), &programs)).end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for wanted in ["I am the greeter.", "hello from a session", "something further", "a1"] {
+        assert!(ended.stdout.contains(wanted), "{wanted}: {ended:?}");
+    }
+}
+
 /// Makes a shell of this world that finds forge and may start servers.
 fn shell(world: &World, script: &str, directory: &Path, programs: &Path) -> Command {
     let mut shell = Command::new("bash");

@@ -137,6 +137,7 @@ impl Walk {
         assert_eq!(self.ok(&["project", "search", "READ"]), "README.md\n");
         self.ok(&["project", "open"]);
         self.ok(&["project", "profiles"]);
+        self.ok(&["list", "agents"]);
         self.ok(&["project", "notices", "enabled=false"]);
         self.ok(&["project", "notices"]);
         self.ok(&["project", "agents", "--add", "wish"]);

@@ -28,13 +28,19 @@ mod documents;
 mod every_route;
 mod findings;
 #[cfg(test)]
+mod genie_commands;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod lfs;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod linking;
+#[cfg(test)]
 mod map_streams;
+#[cfg(test)]
+mod migrating;
 #[cfg(test)]
 mod never_loses;
 #[cfg(test)]

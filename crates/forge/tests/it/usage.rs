@@ -47,6 +47,13 @@ fn the_help_of_every_command_is_as_written_down() {
         "restore",
         "recover",
         "trust",
+        "resume",
+        "view",
+        "state",
+        "link",
+        "hooks",
+        "trace",
+        "migrate",
     ];
     for command in commands {
         let mut args: Vec<&str> = vec!["--help"];
