@@ -353,5 +353,5 @@ fn fits(route: &str, call: &str) -> bool {
             }
         }
     };
-    is_fitting(route) && (!route.contains('{') || !routes().iter().any(|other| *other == call))
+    is_fitting(route) && (!route.contains('{') || !routes().contains(&call))
 }
