@@ -11,6 +11,9 @@ use crate::genie_files::{self, Found, Read};
 use crate::profiles::{self, DEFAULT, Profiles, Settings};
 use crate::{Engine, Result, shape};
 
+/// A way of telling whether an agent goes by a name.
+type Way = dyn Fn(&AgentFile, &str) -> bool;
+
 /// The agent for files that name none, when no other is set.
 const USUAL: &str = "CLAUDE_CODE";
 
@@ -64,7 +67,7 @@ impl AgentFiles {
         let wanted = typed.trim().trim_end_matches(".md").to_ascii_lowercase();
         let older = ["genie-", "template-"].iter().find_map(|prefix| wanted.strip_prefix(prefix));
         let older = older.unwrap_or(if wanted == "forge-master" { "forge" } else { &wanted });
-        let ways: [&dyn Fn(&AgentFile, &str) -> bool; 4] = [
+        let ways: [&Way; 4] = [
             &|file, name| file.id.eq_ignore_ascii_case(name),
             &|file, name| file.qualified().eq_ignore_ascii_case(name),
             &|file, name| file.name.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name)),
@@ -174,7 +177,7 @@ fn laid_over(mut settings: Settings, found: &Found, agent: &str, warn: &mut impl
         match forge_agents::check_settings(agent, &alone) {
             Ok(()) => settings.extend(alone),
             Err((_, wanted)) => {
-                warn(format!("its {key} {value:?} is left out: for {agent} it must be {wanted}"))
+                warn(format!("its {key} {value:?} is left out: for {agent} it must be {wanted}"));
             }
         }
     }
