@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(with_section(&once, &full), once);
         assert_eq!(with_section(&once, &little), once);
         assert_eq!(with_section(&with_section("", &little), &full), once);
-        let other = Chain { branch: "forge/0000-y".into(), ..full.clone() };
+        let other = Chain { branch: "forge/0000-y".into(), ..full };
         let both = merged(&once, &with_section("", &other));
         assert_eq!(merged(&both, &with_section("", &little)), both);
         assert_eq!(sections(&both).len(), 2);
