@@ -6,9 +6,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     agents, answer, api, approve, asks, attempt, backup, completions, config, deny, diff, disk, doctor,
-    events, findings, follow_up, gc, github, hooks, image, link, list, logs, man, migrate, notices, project,
-    queue, recover, restore, resume, rules, run, serve, snapshots, state, status, stop, tag, task, template,
-    top, trace, trust, usage, view, wait,
+    events, findings, follow_up, gc, github, hooks, image, import, link, list, logs, man, migrate, notices,
+    project, queue, recover, restore, resume, rules, run, serve, snapshots, state, status, stop, tag, task,
+    template, top, trace, trust, usage, view, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -78,6 +78,7 @@ enum Command {
     Restore(restore::Args),
     Findings(findings::Args),
     Recover(recover::Args),
+    Import(import::Args),
     Serve(serve::Args),
     Doctor(doctor::Args),
     Agents(agents::Args),
@@ -107,7 +108,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["run", "list", "status", "logs", "diff", "wait", "stop", "follow-up", "top", "resume", "view"],
     ),
     ("Answer them", &["asks", "answer", "approve", "deny", "queue", "rules"]),
-    ("Projects, tasks and attempts", &["project", "task", "attempt", "image", "tag", "template"]),
+    ("Projects, tasks and attempts", &["project", "task", "attempt", "image", "tag", "template", "import"]),
     ("Go back", &["snapshots", "restore", "findings", "recover"]),
     (
         "The server and this machine",
@@ -192,6 +193,7 @@ impl Cli {
             Command::Disk(args) => disk::run(globals, output, args),
             Command::Gc(args) => gc::run(globals, output, args),
             Command::Backup(args) => backup::run(globals, output, args),
+            Command::Import(args) => import::run(globals, output, args),
             Command::Events(args) => events::run(globals, output, args),
             Command::Api(args) => api::run(globals, output, args),
             Command::Completions(args) => completions::run(output, args),

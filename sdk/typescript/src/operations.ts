@@ -83,6 +83,8 @@ export const operations = {
   getTaskTemplate: {"method":"GET","path":"/api/templates/{template_id}","gives":"data"},
   getUsage: {"method":"GET","path":"/api/usage","gives":"data"},
   health: {"method":"GET","path":"/health","gives":"json"},
+  importFrom: {"method":"POST","path":"/api/import","gives":"data"},
+  importProgress: {"method":"GET","path":"/api/import","gives":"data"},
   listAgentFiles: {"method":"GET","path":"/api/projects/{project_id}/agent-files","gives":"data"},
   listApprovals: {"method":"GET","path":"/api/approvals","gives":"data"},
   listDirectory: {"method":"GET","path":"/api/filesystem/directory","gives":"data"},
@@ -552,6 +554,16 @@ export abstract class Operations {
   /** Says that the server is there. */
   health(options?: CallOptions): Promise<T.Health> {
     return this.call(operations.health, { options });
+  }
+
+  /** Imports what Automagik Forge or vibe-kanban has; a dry run only tells. Safe to repeat. */
+  importFrom(body: T.Import, options?: CallOptions): Promise<T.ImportReport> {
+    return this.call(operations.importFrom, { body, options });
+  }
+
+  /** Tells how far the import is that is under way. */
+  importProgress(options?: CallOptions): Promise<T.ImportUnderWay> {
+    return this.call(operations.importProgress, { options });
   }
 
   /** Lists the agents that the project's own files describe, and what is wrong with other files. */

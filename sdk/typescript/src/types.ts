@@ -858,6 +858,58 @@ export type ImageResponse = {
   updated_at: string;
 };
 
+export type Import = {
+  dry_run?: boolean | null;
+  images?: string | null;
+  path?: string | null;
+  source: "automagik-forge" | "vibe-kanban";
+};
+
+export type ImportCount = {
+  added: number;
+  found: number;
+  /** Changed there and edited here: what is here stays. */
+  kept: number;
+  /** The word for many of them, such as `tasks`. */
+  kind: string;
+  /** Removed here since the last import, and not brought back. */
+  removed_here: number;
+  /** Could not be carried over. */
+  skipped: number;
+  unchanged: number;
+  /** Changed there since the last import, and here too now. */
+  updated: number;
+};
+
+export type ImportReport = {
+  database: string;
+  dry_run: boolean;
+  logs: ImportedLogs;
+  /** How many changes the schema of that database has seen, and the newest of them. */
+  migrations: number;
+  newest_migration: number;
+  /** What was not carried over, or is otherwise than one might think, in sentences. */
+  notes: Array<string>;
+  /** Whose data it turned out to be: `automagik-forge` or `vibe-kanban`. */
+  source: string;
+  /** Of each kind of thing, what became of it. */
+  things: Array<ImportCount>;
+};
+
+export type ImportUnderWay = {
+  /** How many tasks were carried over, of how many; both are 0 until they were counted. */
+  done: number;
+  is_running: boolean;
+  total: number;
+};
+
+export type ImportedLogs = {
+  bad_lines: number;
+  bytes: number;
+  other_records: number;
+  written: number;
+};
+
 /** An entry of a run, by its index. */
 export type IndexedEntry = {
   entry: NormalizedEntry;

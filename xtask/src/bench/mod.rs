@@ -7,6 +7,7 @@ mod crowd;
 mod diffs;
 mod entries;
 mod history;
+mod import;
 mod landing;
 mod latency;
 mod lists;
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists, diffs, landing, entries, board or commands
+    /// lists, diffs, landing, entries, board, commands or import
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// The forge binary to run; without it, one is built in release
@@ -58,7 +59,7 @@ struct Row {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 16] = [
+const MEASURES: [(&str, Measure); 17] = [
     ("start", start::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
@@ -75,6 +76,7 @@ const MEASURES: [(&str, Measure); 16] = [
     ("entries", entries::measure),
     ("board", board::measure),
     ("commands", commands::measure),
+    ("import", import::measure),
 ];
 
 /// Measures; says whether every limit was held, or that it does not matter.

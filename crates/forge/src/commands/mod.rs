@@ -21,6 +21,7 @@ pub(crate) mod genie;
 pub(crate) mod github;
 pub(crate) mod hooks;
 pub(crate) mod image;
+pub(crate) mod import;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod logs;

@@ -314,6 +314,8 @@ impl Walk {
         self.ok(&["backup", self.world.path("backup.tar").to_str().unwrap()]);
         self.ok(&["disk"]);
         self.ok(&["gc", "--dry-run"]);
+        // Nobody has moved in here. How far one is, the command asks when it takes long.
+        assert_eq!(self.run(&["import", "vibe-kanban", "--dry-run"]).code, Some(3));
         self.ok(&["top"]);
         self.ok(&["events", "--after", "0", "--count", "1"]);
         for path in [
@@ -322,6 +324,7 @@ impl Walk {
             "/api/openapi.json",
             "/api/forge/releases",
             "/api/forge/auth-required",
+            "/api/import",
         ] {
             assert!(!self.ok(&["api", path]).is_empty());
         }

@@ -30,6 +30,8 @@ mod findings;
 #[cfg(test)]
 mod genie_commands;
 #[cfg(test)]
+mod importing;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod lfs;

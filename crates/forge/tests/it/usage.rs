@@ -43,6 +43,7 @@ fn the_help_of_every_command_is_as_written_down() {
         "disk",
         "gc",
         "backup",
+        "import",
         "snapshots",
         "restore",
         "recover",

@@ -128,6 +128,10 @@ pub(crate) const EXECUTOR: Name = line("executor").or(&["profile"]);
 pub(crate) const VARIANT: Name = name("variant", SHORT, Kind::Text);
 pub(crate) const BASE_BRANCH: Name = name("base_branch", SHORT, Kind::Text);
 pub(crate) const DRY_RUN: Name = flag("dry_run");
+pub(crate) const IMPORT_SOURCE: Name =
+    name("source", SHORT, Kind::OneOf(&["automagik-forge", "vibe-kanban"]));
+pub(crate) const IMPORT_PATH: Name = name("path", PATH, Kind::Text);
+pub(crate) const IMPORT_IMAGES: Name = name("images", PATH, Kind::Text);
 pub(crate) const OLD_BASE_BRANCH: Name = name("old_base_branch", SHORT, Kind::Text);
 pub(crate) const NEW_BASE_BRANCH: Name = name("new_base_branch", SHORT, Kind::Text).or(&["base_branch"]);
 pub(crate) const NEW_TARGET_BRANCH: Name = line("new_target_branch").or(&["target_branch"]);

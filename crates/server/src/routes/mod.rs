@@ -22,6 +22,7 @@ mod gc;
 mod github;
 mod health;
 mod images;
+mod imports;
 mod landing;
 mod live;
 mod mcp_config;
@@ -75,6 +76,7 @@ pub(crate) fn all() -> Api {
         .merge(rules::api())
         .merge(usage::api())
         .merge(images::api())
+        .merge(imports::api())
         .merge(filesystem::api())
         .merge(events::api())
         .merge(forge::api())

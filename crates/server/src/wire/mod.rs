@@ -22,6 +22,7 @@ mod forge;
 mod gc;
 mod github;
 mod image;
+mod import;
 mod landing;
 mod mcp_config;
 mod patch;
@@ -69,6 +70,7 @@ pub(crate) use forge::{
 pub(crate) use gc::{Cleaned, GC};
 pub(crate) use github::{CheckTokenResponse, DeviceFlowStart, DevicePollStatus};
 pub(crate) use image::ImageResponse;
+pub(crate) use import::{IMPORT, ImportReport, ImportUnderWay, import_request};
 pub(crate) use landing::{
     BranchStatus, CHANGE_TARGET, ChangedTargetBranch, CommitCompare, CommitInfo, Leftovers, MERGE, REBASE,
     branch_problem, changed_target, rebased,

@@ -48,6 +48,15 @@ async fn world() -> (World, PlayedGitHub) {
 /// What stands for the names in braces.
 type Things = BTreeMap<String, String>;
 
+/// Unpacks the data of another product.
+fn foreign_data(world: &World) -> String {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/tests/it/import/af-0.7.4.tar.gz");
+    let unpacked =
+        std::process::Command::new("tar").args(["-xzf", sample, "-C"]).arg(world.dir.path()).status();
+    assert!(unpacked.unwrap().success());
+    world.dir.path().join("af-0.7.4/home").display().to_string()
+}
+
 /// Makes one of everything that a route may be asked about.
 fn things(world: &World, github: &PlayedGitHub) -> Things {
     let project = world.project();
@@ -155,6 +164,7 @@ fn things(world: &World, github: &PlayedGitHub) -> Things {
         ("profiles", profiles.trim_matches('"').to_string()),
         ("sound", "GENIE_NOTIFY1".to_string()),
         ("another_repository", another),
+        ("foreign_data", foreign_data(world)),
     ];
     made.into_iter().map(|(name, thing)| (name.to_string(), thing)).collect()
 }
