@@ -87,6 +87,8 @@ pub struct Turn {
     pub settings: Value,
     /// The directory the agent works in, as an absolute path.
     pub worktree: String,
+    /// The command by which it reaches Forge's own tools, a server of MCP; empty when it is not to.
+    pub forge_tools: Vec<String>,
 }
 
 /// A command as data.

@@ -49,7 +49,8 @@ impl Engine {
         // A run that is there is looked after whatever became of its profile since. What its agent was told is in
         // the log already; only an `append_prompt` that changed meanwhile counts for what it is told from now on.
         let settings = self.settings(&run.profile, project).await.unwrap_or_default();
-        Ok(turn_in(run, settings, &worktree.unwrap_or_default()))
+        let tools = self.forge_tools(run, &settings).unwrap_or_default();
+        Ok(Turn { forge_tools: tools, ..turn_in(run, settings, &worktree.unwrap_or_default()) })
     }
 
     /// Starts the process of a run and returns when it is there, or says why it is not.
@@ -98,7 +99,9 @@ impl Engine {
     /// How the agent of a run is called.
     async fn called(&self, run: &Run, project: ProjectId, worktree: &Path, shim: &Path) -> Result<Called> {
         let agent = agent(&run.profile)?;
-        let turn = turn_in(run, self.settings(&run.profile, Some(project)).await?, worktree);
+        let settings = self.settings(&run.profile, Some(project)).await?;
+        let tools = self.forge_tools(run, &settings).unwrap_or_default();
+        let turn = Turn { forge_tools: tools, ..turn_in(run, settings, worktree) };
         let command = agent.command(&turn);
         // What the conversation begins with travels with the process: it is heard whatever becomes of us.
         let (_, first) = Fold::begin(agent.conversation(&turn));
@@ -166,6 +169,7 @@ fn turn_in(run: &Run, settings: Value, worktree: &Path) -> Turn {
         variant: run.profile.variant.clone(),
         settings,
         worktree,
+        forge_tools: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ mod finish;
 mod fold;
 mod folding;
 mod follow_up;
+mod forge_tools;
 mod fork;
 mod gc;
 mod genie_agents;

@@ -2,12 +2,12 @@
 //!
 //! What is being sent already stays as it is.
 
-use forge_model::{AttemptId, ImageId, Noun, Op, Time};
+use forge_model::{AttemptId, ImageId, Noun, Op, ProfileId, RunId, Time};
 
 use crate::drafts::{self, Answer, no_attempt};
-use crate::store::queue;
+use crate::store::queue::{self, Waiting};
 use crate::store::{Tx, attempts};
-use crate::{Engine, Error, Result};
+use crate::{Delivered, Engine, Error, FollowUp, FollowedUp, Result, chain};
 
 /// A follow-up that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,41 @@ impl Engine {
         match looked.await? {
             (true, items) => Ok(items),
             (false, _) => Err(no_attempt(attempt)),
+        }
+    }
+
+    /// Lets something wait for the end of an attempt's turn, even where its agent could be told now; an attempt at
+    /// rest is told at once.
+    pub async fn tell_after_turn(&self, attempt: AttemptId, follow: FollowUp) -> Result<FollowedUp> {
+        if follow.prompt.trim().is_empty() {
+            return Err(Error::invalid("`prompt` must be a text that is not blank"));
+        }
+        if let Some(variant) = &follow.variant {
+            // Told now, because what waits would find out when nobody listens any more.
+            let attempt = self.attempt(attempt).await?.attempt;
+            let profile = ProfileId::new(&attempt.profile.agent, Some(variant))
+                .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
+            self.settings(&profile, Some(attempt.project)).await?;
+        }
+        let waits = follow.clone();
+        let waiting = self.inner.store.write(move |tx| {
+            let Some(view) = attempts::one(tx.conn(), attempt)? else { return Ok(None) };
+            // Nothing follows by itself on a run that is stopped.
+            let live = chain::work_run(tx.conn(), attempt)?.filter(|live| !live.stop_requested);
+            let Some(live) = live.filter(|_| waits.images.is_empty()) else { return Ok(None) };
+            let waiting = Waiting {
+                id: RunId::random().to_string(),
+                prompt: waits.prompt,
+                variant: waits.variant,
+                images: None,
+            };
+            queue::add(tx.conn(), attempt, &waiting, tx.now())?;
+            tx.changed(Noun::Attempt, attempt, Op::Change, Some(view.attempt.project), Some(attempt));
+            Ok(Some(live.run.id))
+        });
+        match waiting.await? {
+            Some(run) => Ok(FollowedUp { run: self.run(run).await?, delivered: Delivered::Queued }),
+            None => self.follow_up(attempt, follow, None).await,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forge_model::{AttemptId, ImageId, Noun, Op, ProjectId, Task, TaskId, TaskStatus};
 
 use crate::maps::Positioned;
-use crate::store::{attempts, events, images, order, tasks};
+use crate::store::{attempts, events, images, order, projects, tasks};
 use crate::{Engine, Error, Result, TaskView};
 
 /// A task to add.
@@ -68,6 +68,20 @@ impl Engine {
         let list = Arc::new(list.await?);
         self.inner.kept_tasks.keep(project, &list);
         Ok(Arc::unwrap_or_clone(list).items)
+    }
+
+    /// Returns the tasks of all projects, newest first.
+    pub async fn all_tasks(&self) -> Result<Vec<TaskView>> {
+        let read = self.inner.store.read(|conn| {
+            let mut all = Vec::new();
+            for project in projects::all(conn)? {
+                all.extend(tasks::of_project(conn, project.id)?);
+            }
+            Ok(all)
+        });
+        let mut all = read.await?;
+        all.sort_by_key(|view| std::cmp::Reverse(view.task.created_at));
+        Ok(all)
     }
 
     /// Returns one task.

@@ -6,9 +6,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     agents, answer, api, approve, asks, attempt, backup, completions, config, deny, diff, disk, doctor,
-    events, findings, follow_up, gc, github, hooks, image, import, link, list, logs, man, migrate, notices,
-    project, queue, recover, restore, resume, rules, run, serve, snapshots, state, status, stop, tag, task,
-    template, top, trace, trust, usage, view, wait,
+    events, findings, follow_up, gc, github, hooks, image, import, link, list, logs, man, mcp, migrate,
+    notices, project, queue, recover, restore, resume, rules, run, serve, snapshots, state, status, stop,
+    tag, task, template, top, trace, trust, usage, view, wait,
 };
 use crate::exit::{Exit, Result};
 use crate::output::Output;
@@ -95,6 +95,7 @@ enum Command {
     Hooks(hooks::Args),
     Trace(trace::Args),
     Migrate(migrate::Args),
+    Mcp(mcp::Args),
     Events(events::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -118,7 +119,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Commits and the Genie workflow", &["state", "link", "hooks", "trace", "migrate"]),
-    ("For programs and shells", &["events", "api", "completions", "man"]),
+    ("For programs and shells", &["mcp", "events", "api", "completions", "man"]),
 ];
 
 /// Reads the command line of this process; help, mistakes and the version end it here.
@@ -194,6 +195,7 @@ impl Cli {
             Command::Gc(args) => gc::run(globals, output, args),
             Command::Backup(args) => backup::run(globals, output, args),
             Command::Import(args) => import::run(globals, output, args),
+            Command::Mcp(args) => mcp::run(globals, output, args),
             Command::Events(args) => events::run(globals, output, args),
             Command::Api(args) => api::run(globals, output, args),
             Command::Completions(args) => completions::run(output, args),

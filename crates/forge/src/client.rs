@@ -68,6 +68,26 @@ struct Lost {
     passing: bool,
 }
 
+/// Why a message of a conversation got no answer.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// It never arrived, and may be sent again.
+    Unsent(String),
+    /// It may have arrived.
+    Broken(String),
+    /// The server knows nothing of the conversation any more.
+    NoSession,
+}
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unanswered::Unsent(message) | Unanswered::Broken(message) => f.write_str(message),
+            Unanswered::NoSession => f.write_str("the server does not know this session any more"),
+        }
+    }
+}
+
 impl Client {
     /// Makes a client of the server at `base`, without calling it.
     pub(crate) fn new(target: Target, home: PathBuf, base: String) -> Self {
@@ -87,6 +107,11 @@ impl Client {
             let _ = token.set(given);
         }
         Self { agent: config.into(), target, home, base, token }
+    }
+
+    /// Makes this a client that sends a token of its own choice.
+    pub(crate) fn with_token(self, token: String) -> Self {
+        Self { token: Arc::new(OnceLock::from(token)), ..self }
     }
 
     /// Returns the URL of the server.
@@ -165,6 +190,58 @@ impl Client {
         }
         let body = response.into_body().into_with_config().limit(u64::MAX).reader();
         Ok(BufReader::new(body))
+    }
+
+    /// Sends one message of a conversation, with heads of its own and no limit of time, and returns what comes back,
+    /// good or not.
+    pub(crate) fn converse(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, String)],
+    ) -> std::result::Result<Response<Body>, Unanswered> {
+        let response = self.converse_as_is(method, path, body, headers)?;
+        if response.status() != 401 || self.token.get().is_some() || !self.may_have_our_token() {
+            return Ok(response);
+        }
+        let Some(token) = token::read(&self.home) else { return Ok(response) };
+        // Another clone may have been quicker; then it has set the same token.
+        let _ = self.token.set(token);
+        self.converse_as_is(method, path, body, headers)
+    }
+
+    fn converse_as_is(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, String)],
+    ) -> std::result::Result<Response<Body>, Unanswered> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = self.token.get() {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let sent = match body {
+            Some(body) => {
+                let request = request.header("Content-Type", "application/json").body(body.to_string());
+                request.map_err(ureq::Error::from).and_then(|request| self.agent.run(request))
+            }
+            None => request.body(()).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
+        };
+        sent.map_err(|error| match &error {
+            ureq::Error::ConnectionFailed | ureq::Error::HostNotFound => {
+                Unanswered::Unsent(self.sentence(&error))
+            }
+            ureq::Error::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Unanswered::Unsent(self.sentence(&error))
+            }
+            ureq::Error::Timeout(ureq::Timeout::Connect) => Unanswered::Unsent(self.sentence(&error)),
+            _ => Unanswered::Broken(self.sentence(&error)),
+        })
     }
 
     /// Returns the token to send, when the server has asked for one.

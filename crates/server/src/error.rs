@@ -46,6 +46,16 @@ impl Problem {
         Self { status: StatusCode::OK, ..Self::from(error) }
     }
 
+    /// Returns the sentence.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns what programs are told beside the sentence.
+    pub(crate) fn error_data(&self) -> &Value {
+        &self.error_data
+    }
+
     /// Gives a bare word as `error_data`, where clients know it as one.
     pub(crate) fn with_word(self, word: &'static str) -> Self {
         Self { error_data: word.into(), ..self }

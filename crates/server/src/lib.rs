@@ -13,6 +13,7 @@ mod connection;
 mod decode;
 mod envelope;
 mod error;
+mod mcp;
 mod metrics;
 mod page;
 mod router;

@@ -14,7 +14,7 @@ use crate::access::keep_to_scope;
 use crate::error::Problem;
 use crate::metrics::Metrics;
 use crate::state::App;
-use crate::{Access, Closing, routes, shell};
+use crate::{Access, Closing, mcp, routes, shell};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
@@ -23,6 +23,7 @@ pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     let inside = routes::all()
         .into_parts()
         .0
+        .route_service(mcp::PATH, mcp::service(app.clone()))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))

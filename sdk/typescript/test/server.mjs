@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const SOON = 60_000;
 
 const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../target', import.meta.url));
-const binary = process.env.FORGE_BINARY ?? join(target, 'debug', 'forge');
+export const binary = process.env.FORGE_BINARY ?? join(target, 'debug', 'forge');
 
 /** Starts a server, and ends it and all its agents with the test; `settings` go into its environment. */
 export async function startForge(t, settings = {}) {

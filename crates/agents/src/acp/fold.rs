@@ -46,6 +46,9 @@ pub(super) struct Fold {
     /// The agent is told that Forge reads and writes files for it.
     offers_files: bool,
     append: String,
+    /// The servers of MCP that a session is given.
+    #[serde(default)]
+    servers: Value,
     /// The directories below which paths are shown relative.
     pub(super) roots: Vec<String>,
     pub(super) entries: Entries,
@@ -127,6 +130,14 @@ pub(super) struct OpenAsk {
     pub(super) call: String,
 }
 
+/// Returns the servers of MCP that a session is given: Forge's own, where the profile wants it.
+fn servers(turn: &Turn) -> Value {
+    match turn.forge_tools.split_first() {
+        Some((program, rest)) => json!([{"name": "forge", "command": program, "args": rest, "env": []}]),
+        None => json!([]),
+    }
+}
+
 impl Fold {
     pub(super) fn new(title: &str, turn: &Turn, quirks: Quirks, wanted: Wanted) -> Self {
         let first = Said { text: turn.prompt.clone(), shown: true, same_turn: false };
@@ -137,6 +148,7 @@ impl Fold {
             auth: turn.text_setting("auth_method").map(str::to_string),
             offers_files: turn.flag_setting("fs").unwrap_or(false),
             append: turn.append_prompt().to_string(),
+            servers: servers(turn),
             roots: vec![turn.worktree.clone()],
             entries: Entries::default(),
             requests: 0,
@@ -330,7 +342,8 @@ impl Fold {
         let resumes = can.get("sessionCapabilities").and_then(|session| session.get("resume"));
         let loads = can.get("loadSession").and_then(Value::as_bool) == Some(true);
         let Some(session) = self.session.clone() else { return vec![self.new_session()] };
-        let params = json!({"sessionId": session, "cwd": self.roots.first(), "mcpServers": []});
+        let params =
+            json!({"sessionId": session, "cwd": self.roots.first(), "mcpServers": self.mcp_servers()});
         if resumes.is_some_and(|resumes| !resumes.is_null() && *resumes != Value::Bool(false)) {
             vec![self.request(Wait::Resume, "session/resume", params)]
         } else if loads {
@@ -343,8 +356,13 @@ impl Fold {
         }
     }
 
+    /// A fold that was kept before there were any has none.
+    fn mcp_servers(&self) -> Value {
+        if self.servers.is_array() { self.servers.clone() } else { json!([]) }
+    }
+
     fn new_session(&mut self) -> Step {
-        let params = json!({"cwd": self.roots.first(), "mcpServers": []});
+        let params = json!({"cwd": self.roots.first(), "mcpServers": self.mcp_servers()});
         self.request(Wait::New, "session/new", params)
     }
 

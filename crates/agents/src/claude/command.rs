@@ -1,5 +1,7 @@
 //! How Claude Code is called. The prompt is never an argument: it goes in by the protocol.
 
+use serde_json::json;
+
 use crate::{CommandSpec, Program, Turn};
 
 pub(super) const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
@@ -43,6 +45,10 @@ pub(super) fn command(turn: &Turn) -> CommandSpec {
             args.push(format!("--{key}={value}"));
         }
     }
+    if let Some((program, rest)) = turn.forge_tools.split_first() {
+        let servers = json!({"mcpServers": {"forge": {"command": program, "args": rest}}});
+        args.push(format!("--mcp-config={servers}"));
+    }
     // Claude Code refuses to start inside itself, and Forge may have been started by it.
     let mut unset = vec!["CLAUDECODE".to_string(), "CLAUDE_CODE_ENTRYPOINT".to_string()];
     if turn.flag_setting("disable_api_key") == Some(true) {
@@ -83,7 +89,7 @@ fn permission(turn: &Turn) -> Permission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     fn turn(settings: Value) -> Turn {
         let (prompt, worktree) = ("--help".to_string(), "/repo".to_string());
@@ -117,6 +123,15 @@ mod tests {
         assert!(has(&command(&changed), "--dangerously-skip-permissions"));
         let careful = turn(json!({"dangerously_skip_permissions": false}));
         assert!(has(&command(&careful), "--permission-mode=default"));
+    }
+
+    #[test]
+    fn forges_own_tools_are_a_server_of_mcp_that_is_named_on_the_command_line() {
+        let forge_tools = ["/bin/forge", "mcp", "--attempt", "1"].map(str::to_string).to_vec();
+        let spec = command(&Turn { forge_tools, ..turn(Value::Null) });
+        let config = r#"--mcp-config={"mcpServers":{"forge":{"args":["mcp","--attempt","1"],"command":"/bin/forge"}}}"#;
+        assert!(has(&spec, config), "{:?}", spec.args);
+        assert!(!command(&turn(Value::Null)).args.iter().any(|arg| arg.contains("mcp-config")));
     }
 
     #[test]

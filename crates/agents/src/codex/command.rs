@@ -15,6 +15,11 @@ pub(super) fn command(turn: &Turn) -> CommandSpec {
     if turn.flag_setting("oss") == Some(true) {
         args.extend(["-c".to_string(), "model_provider=\"ollama\"".to_string()]);
     }
+    if let Some((program, rest)) = turn.forge_tools.split_first() {
+        // What JSON writes of texts and lists of them, TOML reads.
+        let server = format!("mcp_servers.forge={{command={},args={}}}", json!(program), json!(rest));
+        args.extend(["-c".to_string(), server]);
+    }
     let program = if turn.text_setting("install") == Some("npx") {
         Program::Given { argv: ["npx", "-y", PINNED].map(str::to_string).into() }
     } else {

@@ -35,6 +35,9 @@ pub struct Shared {
     /// `npx` runs a pinned version that need not be installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// Give the agent Forge's own tools: it may read its task, make subtasks, start them and wait for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forge_mcp: Option<bool>,
 }
 
 /// Defines the settings of an agent: what is shared, and what only it has.

@@ -26,6 +26,7 @@ pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod notices;
 pub(crate) mod open;

@@ -36,6 +36,7 @@ fn the_help_of_every_command_is_as_written_down() {
         "config",
         "github",
         "notices",
+        "mcp",
         "events",
         "api",
         "completions",

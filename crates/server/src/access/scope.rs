@@ -1,4 +1,5 @@
-//! What an agent's token reaches: reading its own attempt, that attempt's task and its runs.
+//! What an agent's token reaches: reading its own attempt, that attempt's task and its runs; and `/mcp`, where each tool
+//! says for itself what it opens.
 //!
 //! Everything is shut unless it is listed here, so that a new route is closed to agents until someone thinks.
 
@@ -26,6 +27,9 @@ pub(crate) async fn keep_to_scope(State(app): State<App>, request: Request, next
 }
 
 async fn reaches(app: &App, own: AttemptId, method: Method, path: &str, query: Option<&str>) -> bool {
+    if path == crate::mcp::PATH {
+        return true;
+    }
     if method != Method::GET && method != Method::HEAD {
         return false;
     }

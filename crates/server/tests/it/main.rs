@@ -26,6 +26,7 @@ mod landing;
 mod live;
 mod map_streams;
 mod matrix;
+mod mcp;
 mod mcp_config;
 mod metrics;
 mod older_clients;
