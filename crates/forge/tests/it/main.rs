@@ -41,6 +41,7 @@ mod limits;
 mod linking;
 #[cfg(test)]
 mod map_streams;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod migrating;

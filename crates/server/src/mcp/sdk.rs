@@ -273,7 +273,7 @@ impl ServerHandler for Forge {
     ) -> Result<(), ErrorData> {
         let address = self.address(&request.uri, &context).await?;
         let (uri, peer) = (request.uri.clone(), context.peer.clone());
-        let mut news = News::of(&self.app, vec![(uri.clone(), address)]);
+        let mut news = News::of(&self.app, vec![(uri, address)]);
         let follows = tokio::spawn(async move {
             while let Some(changed) = news.next().await {
                 for uri in changed {
