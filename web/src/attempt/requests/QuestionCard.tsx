@@ -9,9 +9,12 @@ import { type Question, questionsOf } from "./wanted";
 type Answer = { chosen: readonly string[]; words: string };
 const NONE: Answer = { chosen: [], words: "" };
 
+/** What was begun, by ask: a card that is scrolled away, or moves from the bar into the conversation, is made anew. */
+const begun = new Map<string, Record<number, Answer>>();
+
 export function QuestionCard({ ask, answering, agent }: CardProps) {
   const questions = questionsOf(ask);
-  const [answers, setAnswers] = useState<Record<number, Answer>>({});
+  const [answers, setAnswers] = useState(() => begun.get(ask.approval_id) ?? {});
   const [why, setWhy] = useState<string | null>(null);
   const said = questions.map((_, index) => inWords(answers[index] ?? NONE));
   const isReady = said.every((words) => words !== "");
@@ -33,7 +36,11 @@ export function QuestionCard({ ask, answering, agent }: CardProps) {
           key={question.question}
           question={question}
           answer={answers[index] ?? NONE}
-          onChange={(answer) => setAnswers({ ...answers, [index]: answer })}
+          onChange={(answer) => {
+            const next = { ...answers, [index]: answer };
+            begun.set(ask.approval_id, next);
+            setAnswers(next);
+          }}
         />
       ))}
       <div className={styles.row}>
