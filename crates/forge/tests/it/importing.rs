@@ -43,6 +43,13 @@ fn a_person_moves_in_by_one_command_and_reads_what_came() {
     assert_eq!((found(&again, "tasks", "added"), found(&again, "tasks", "unchanged")), (0, 17));
     let attempts = world.json(&["list"]);
     assert_eq!(attempts.as_array().unwrap().len(), 8);
+    // What an agent said there is read here as if it had run here, both turns of it.
+    let merged =
+        attempts.as_array().unwrap().iter().find(|attempt| attempt["branch"] == "forge/ea4c-attempt-merged");
+    let id = merged.unwrap()["id"].as_str().unwrap();
+    let said = world.json(&["api", &format!("/api/task-attempts/{id}/entries?limit=500")])["data"].take();
+    assert_eq!((&said["total"], &said["runs"][1]["is_over"]), (&22.into(), &true.into()), "{said}");
+    assert_eq!(said["entries"][0]["entry"]["content"], "Attempt merged\n\ndo it");
 
     let wrong = world.run(&["import", "something-else"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
