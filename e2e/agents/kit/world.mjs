@@ -1,12 +1,14 @@
 // A world of its own for one CLI: data, home, repository, and a Forge that serves them. Nothing of the person's is read
 // or written, and nothing that was started in it outlives it.
 
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 
 import { Forge } from "./forge.mjs";
 import { isBelow, kill, processes } from "./processes.mjs";
+import { SOON_MS } from "./wait.mjs";
 
 const BUILT_IN = new URL("../../../crates/engine/profiles.json", import.meta.url);
 
@@ -21,7 +23,7 @@ export class World {
     this.repository = `${this.root}/shop`;
     for (const dir of [this.home, this.data, `${this.root}/tmp`, this.repository]) mkdirSync(dir, { recursive: true });
     const env = {
-      PATH: [...installed.path, process.env.PATH].join(":"),
+      PATH: [...installed.path, dirname(forge), process.env.PATH].join(":"),
       HOME: this.home,
       TMPDIR: `${this.root}/tmp`,
       FORGE_HOME: this.data,
@@ -56,6 +58,14 @@ export class World {
 
   git(...args) {
     return execFileSync("git", args, { cwd: this.repository, env: this.env, encoding: "utf8" });
+  }
+
+  /** Runs a program as a person does who stands in the repository, and returns what it printed. */
+  async run(program, args) {
+    const env = { ...this.env, ...this.cli.env?.(this) };
+    const running = promisify(execFile)(program, args, { cwd: this.repository, env, timeout: SOON_MS, maxBuffer: 1 << 26 });
+    running.child.stdin.end();
+    return (await running).stdout;
   }
 
   /** The processes of the CLI, and whatever else was started by a run here. */

@@ -18,8 +18,9 @@ export function read(body) {
   const offered = [...(body.tools ?? []), ...later];
   const tools = new Map(
     offered
-      .flatMap((tool) => (tool.type === "namespace" ? tool.tools : [tool]))
-      .map((tool) => [tool.name ?? tool.type, { schema: tool.parameters, freeform: tool.type === "custom" }]),
+      // The tools of a server of MCP stand together below its name, which a call has to give.
+      .flatMap((tool) => (tool.type === "namespace" ? tool.tools.map((one) => ({ ...one, namespace: tool.name })) : [tool]))
+      .map(({ name, type, parameters: schema, namespace }) => [name ?? type, { schema, freeform: type === "custom", namespace }]),
   );
   return { model: body.model, streamed: Boolean(body.stream), talk, tools, schema: body.text?.format?.schema };
 }

@@ -50,9 +50,10 @@ export class Model {
   /**
    * Registers a script: replies in order, one for each request of a turn. A reply is
    *   { think?, say?, call?, text?, words?, fail? }
-   * where `call` is a function that is given the working directory and returns { name, args } of one of the tools that
-   * the agent offers; a reply without one ends the turn. `words: {count, ms}` streams that many words slowly; `fail:
-   * {status, times?, headers?, body?}` refuses so many times first, or always.
+   * where `call` is a function that is given the working directory, the tools that the agent offers and what tools have
+   * answered in this turn, and returns { name, args } of one of them; a reply without one ends the turn. `text` may be a
+   * function of those answers, too. `words: {count, ms}` streams that many words slowly; `fail: {status, times?, headers?,
+   * body?}` refuses so many times first, or always.
    * Returns the words that a prompt must hold, and what is known about how the script was played.
    */
   register(id, replies) {
@@ -133,7 +134,8 @@ export class Model {
 
   /** Chooses the reply to a request: the script of the last prompt that names one, at the place it has reached. */
   async #reply(asked, noted) {
-    const { id, results } = place(asked.talk);
+    const { id, heard } = place(asked.talk);
+    const results = heard.length;
     // What a client asks on its own account (a title, which model to take) offers no tools.
     if (asked.tools.size === 0) {
       noted.kind = "side";
@@ -158,13 +160,15 @@ export class Model {
     }
     script.played[results] += 1;
     const { fail, call, ...rest } = reply;
+    if (typeof rest.text === "function") rest.text = rest.text(heard);
     if (!call) return { text: "Done.", ...rest };
-    const wanted = call(await script.cwd, asked.tools);
+    const wanted = call(await script.cwd, asked.tools, heard);
     if (!asked.tools.has(wanted.name)) {
       noted.complaint = `tool ${wanted.name} is not offered; there are ${noted.tools.join(", ")}`;
       return { text: noted.complaint };
     }
-    return { ...rest, call: { ...wanted, freeform: asked.tools.get(wanted.name).freeform } };
+    const { freeform, namespace } = asked.tools.get(wanted.name);
+    return { ...rest, call: { ...wanted, freeform, namespace } };
   }
 
   #look(path, response) {
@@ -178,20 +182,20 @@ export class Model {
   }
 }
 
-/** Where a conversation is: the last script it names, and how many tools have answered since. */
+/** Where a conversation is: the last script it names, and what tools have answered since. */
 function place(talk) {
   let id;
-  let results = 0;
+  let heard = [];
   for (const part of talk) {
     const named = part.who === "user" ? [...part.text.matchAll(MARKER)].pop() : undefined;
     if (named) {
       id = named[1];
-      results = 0;
+      heard = [];
     } else if (part.who === "result") {
-      results += 1;
+      heard.push(part.text);
     }
   }
-  return { id, results };
+  return { id, heard };
 }
 
 async function read(request) {

@@ -2,12 +2,15 @@
 
 import assert from "node:assert/strict";
 
+import { person, subtask } from "../../scenarios/tools.mjs";
+
 const write = (path, content) => (cwd) => ({ name: "Write", args: { file_path: `${cwd}/${path}`, content } });
 const run = (command) => () => ({ name: "Bash", args: { command, description: "Run it" } });
 
 export default {
   name: "claude",
   agent: "CLAUDE_CODE",
+  program: "claude",
   node22: true,
   tools: { write, run, asked: write },
   usage: "all",
@@ -20,7 +23,18 @@ export default {
     // Whoever is root may skip permissions only in a sandbox, which a network namespace is enough of.
     IS_SANDBOX: "1",
   }),
+  forgeTools: {
+    setUp: () => ["mcp", "add", "forge", "--", "forge", "mcp"],
+    ask: (prompt) => ["--print", "--allowedTools=mcp__forge", prompt],
+    // Tools of MCP are known by their names alone until they are looked up.
+    lookUp: (names) => {
+      const query = `select:${names.map((name) => `mcp__forge__${name}`).join(",")}`;
+      return [{ call: () => ({ name: "ToolSearch", args: { query, max_results: names.length } }) }];
+    },
+    tool: (name, args) => ({ name: `mcp__forge__${name}`, args }),
+  },
   variants: {
+    TOOLS: { dangerously_skip_permissions: true, forge_mcp: true },
     // Only whoever is logged in hears when a limit ends.
     SUBSCRIBED: {
       dangerously_skip_permissions: true,
@@ -38,6 +52,8 @@ export default {
   }),
 
   extras: [
+    person,
+    subtask,
     {
       name: "question",
       title: "a question answered",

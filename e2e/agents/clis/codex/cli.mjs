@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 
+import { person, subtask } from "../../scenarios/tools.mjs";
+
 // A model that Codex does not know gets plain tools; the ones it knows are told to write JavaScript.
 const run = (cmd) => () => ({ name: "exec_command", args: { cmd } });
 const write = (path, content) => run(`printf '%s' '${content}' > ${path}`);
@@ -9,10 +11,22 @@ const write = (path, content) => run(`printf '%s' '${content}' > ${path}`);
 export default {
   name: "codex",
   agent: "CODEX",
+  program: "codex",
   tools: { write, run, asked: write },
   writesBy: "command_run",
   usage: "all",
   env: () => ({ SCRIPTED_KEY: "scripted" }),
+  forgeTools: {
+    // Codex gives a server few of its own variables.
+    setUp: ({ data }) => ["mcp", "add", "forge", "--env", `FORGE_HOME=${data}`, "--", "forge", "mcp"],
+    ask: (prompt) => ["exec", "--dangerously-bypass-approvals-and-sandbox", prompt],
+    lookUp: () => [],
+    tool: (name, args) => ({ name, args }),
+  },
+  variants: {
+    TOOLS: { sandbox: "danger-full-access", ask_for_approval: "never", forge_mcp: true },
+  },
+  extras: [person, subtask],
   files: ({ model }) => ({
     ".codex/config.toml": `
 model = "scripted-model"
