@@ -327,7 +327,7 @@ fn every_change_of_a_draft_is_an_event_and_a_snapshot_has_every_attempt() {
     let world = World::new();
     let started = world.start("say hi");
     let id = started.attempt.attempt.id;
-    world.wait_for(id, AttemptState::Finished);
+    world.wait_until_told(id);
     let before = world.run(world.engine().drafts(world.project)).unwrap();
     assert_eq!((before.attempts[0].attempt, before.attempts[0].follow_up.version), (id, 0));
     assert_eq!(before.attempts[0].retry, None);

@@ -3,7 +3,7 @@
 use forge_engine::{Change, LogEnd};
 use forge_model::AttemptState;
 
-use crate::world::{World, eventually};
+use crate::world::World;
 
 #[test]
 fn everything_that_changed_is_told_once_in_its_newest_form() {
@@ -11,7 +11,7 @@ fn everything_that_changed_is_told_once_in_its_newest_form() {
     let before = *world.engine().bell().borrow();
     let started = world.start("say hi");
     let id = started.attempt.attempt.id;
-    world.wait_for(id, AttemptState::Finished);
+    world.wait_until_told(id);
     let changes = world.run(world.engine().changes(before)).unwrap();
     assert!(!changes.resync);
     let attempts: Vec<_> = changes
@@ -151,11 +151,7 @@ fn a_set_and_the_changes_after_its_position_leave_nothing_out() {
     let world = World::new();
     let started = world.start("say hi");
     let attempt = started.attempt.attempt.id;
-    world.wait_for(attempt, AttemptState::Finished);
-    // What it changed is added up in the background, and is the last that is told of it.
-    eventually("what it changed is added up", || {
-        world.run(world.engine().attempt(attempt)).unwrap().card.changes
-    });
+    world.wait_until_told(attempt);
     let tasks = world.run(world.engine().tasks_and_position(world.project)).unwrap();
     let runs = world.run(world.engine().runs_and_position(attempt)).unwrap();
     assert_eq!(tasks.items, [world.run(world.engine().task(started.task.task.id)).unwrap()]);

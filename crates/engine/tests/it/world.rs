@@ -159,6 +159,15 @@ impl World {
         })
     }
 
+    /// Waits until an attempt is finished and everything is told of it: what it changed is added up in the background,
+    /// and comes last.
+    pub(crate) fn wait_until_told(&self, id: AttemptId) -> AttemptView {
+        eventually(&format!("attempt {id} is finished, and what it changed is added up"), || {
+            Some(self.attempt(id))
+                .filter(|view| view.attempt.state == AttemptState::Finished && view.card.changes.is_some())
+        })
+    }
+
     /// Waits until an attempt asks something.
     pub(crate) fn wait_for_ask(&self, id: AttemptId) -> Ask {
         eventually(&format!("attempt {id} asks"), || {

@@ -13,7 +13,10 @@ async fn one_answer_has_all_projects_tasks_attempts_and_open_approvals() {
     let body = json!({"name": "second", "git_repo_path": path, "use_existing_repo": true});
     let second = id(&world.post("/api/projects", &body).data());
     let done = world.start(&first, "Done", "edit made.txt hello");
-    world.wait_for(done["attempt_id"].as_str().unwrap(), "finished");
+    let done = done["attempt_id"].as_str().unwrap();
+    world.wait_for(done, "finished");
+    // What it changed is added up in the background.
+    eventually(|| Some(()).filter(|()| world.attempt(done)["files_changed"] == 1));
     let waiting = world.start(&second, "Waiting", "ask May I?");
     world.wait_for(waiting["attempt_id"].as_str().unwrap(), "waiting");
     let wish = world.post("/api/tasks", &json!({"project_id": second, "title": "Wish"})).data();
