@@ -281,3 +281,14 @@ journey('the browser tells of a question when nobody looks, and not of what is l
   await until('a notice', async () => (await told()).length === 1);
   assert.deepEqual(await told(), [['Session store: asks a question', 'Sure?']]);
 });
+
+journey('an address that leads to nothing says so under a heading', async (world) => {
+  const tab = await world.open('/a/00000000-0000-4000-8000-000000000000');
+  for (const path of ['/a/00000000-0000-4000-8000-000000000000', '/p/00000000-0000-4000-8000-000000000000', '/nowhere']) {
+    await tab.page.goto(path);
+    await tab.page.getByRole('heading', { name: 'Nothing here', level: 1 }).waitFor();
+    await tab.page.waitForFunction(() => document.title === 'Nothing here · Forge');
+  }
+  await assert.rejects(world.get('/task-attempts/00000000-0000-4000-8000-000000000000'), { status: 404 });
+  await tab.accessible();
+});

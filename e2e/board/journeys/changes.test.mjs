@@ -292,3 +292,25 @@ journey('who comes back is shown what is new since they last looked, and everyth
   await page.getByRole('button', { name: 'Shown: All changes' }).waitFor();
   assert.deepEqual(await diffOf(world, attempt), ['a.txt', 'b.txt']);
 });
+
+journey('what the target changed before a rebase is not shown as new since the last look', async (world) => {
+  const { project, attempt, page, tree, file } = await changed(world, 'edit a.txt one', { 'README.md': '# Shop\n' });
+  await tree.getByRole('treeitem', { name: /^a.txt/ }).waitFor();
+  await until('the look to be known', async () => (await world.attempt(attempt.id)).seen_at !== null);
+  await page.goto('/inbox');
+  project.write('theirs.txt', 'not the work of the agent\n');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'main moves on');
+  await world.post(`/task-attempts/${attempt.id}/rebase`);
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit b.txt two' });
+  const turns = async () => (await world.get(`/task-attempts/${attempt.id}/snapshots`)).filter(({ why }) => why === 'turn');
+  await until('two turns', async () => (await turns()).length === 2);
+  await world.settled(attempt.id, 'finished');
+  await page.goto(`/a/${attempt.id}?tab=changes`);
+  await page.getByRole('status').filter({ hasText: 'It was rebased meanwhile' }).waitFor();
+  await file('b.txt').getByRole('row').filter({ hasText: 'two' }).waitFor();
+  assert.equal(await tree.getByRole('treeitem').count(), 1);
+  const from = (await turns()).at(-1).id;
+  const { diffs } = await world.get(`/task-attempts/${attempt.id}/diff?stats_only=true&from=${from}&to=now`);
+  assert.ok(diffs.some(({ newPath }) => newPath === 'theirs.txt'), 'it does lie between the two');
+});

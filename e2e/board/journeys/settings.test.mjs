@@ -179,3 +179,18 @@ journey('what would go is shown first, then freed after a question, and comes ba
   await world.settled(attempt.id, 'finished');
   assert.equal(readFileSync(join(path, 'a.txt'), 'utf8'), 'hello\n');
 });
+
+journey('on a phone every section of the settings is chosen from one list', async (world) => {
+  const project = await world.project('shop-api');
+  const tab = await world.open('/settings/general', { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  const { page } = tab;
+  const section = page.getByLabel('Section of the settings');
+  await section.selectOption('Git');
+  await page.getByLabel('Branch prefix').waitFor();
+  assert.equal(new URL(page.url()).pathname, '/settings/git');
+  await section.selectOption('shop-api');
+  await page.getByRole('heading', { name: 'shop-api' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, `/settings/project/${project.id}`);
+  assert.equal((await world.get(`/projects/${project.id}`)).name, 'shop-api');
+  await tab.accessible();
+});

@@ -18,18 +18,22 @@ export type Listener = {
 };
 
 const QUIET = 25_000;
+/** How long what was followed ahead waits for whoever wants it. */
+const KEPT = 10_000;
 const LONGEST_PAUSE = 10_000;
 
 class Live {
   private socket: WebSocket | null = null;
   private readonly topics = new Map<string, { listeners: Set<Listener>; position: number | undefined }>();
+  /** What topics have told before anybody listened. */
+  private readonly early = new Map<string, { told: LiveMessage[]; stop: () => void }>();
   private readonly watchers = new Set<() => void>();
   private tries = 0;
   private timer: number | undefined;
   private silence: number | undefined;
   connection: Connection = { state: "connecting" };
 
-  /** Begins; called once, by `main.tsx`. */
+  /** Begins; called once, by `main.ts`. */
   start() {
     this.open();
     addEventListener("online", () => this.tryNow());
@@ -50,6 +54,11 @@ class Live {
       this.subscribe(topic, followed.position);
     }
     followed.listeners.add(listener);
+    const early = this.early.get(topic);
+    if (early) {
+      early.stop();
+      for (const message of early.told) listener.message(message);
+    }
     return () => {
       followed.listeners.delete(listener);
       if (followed.listeners.size === 0 && this.topics.get(topic) === followed) {
@@ -57,6 +66,20 @@ class Live {
         this.send({ unsubscribe: { topic } });
       }
     };
+  }
+
+  /** Follows a topic for whoever follows it next, who is then told everything from its beginning. */
+  ahead(topic: string) {
+    if (this.topics.has(topic)) return;
+    const told: LiveMessage[] = [];
+    const end = this.follow(topic, { message: (message) => void told.push(message) });
+    const stop = () => {
+      clearTimeout(timer);
+      this.early.delete(topic);
+      end();
+    };
+    const timer = setTimeout(stop, KEPT);
+    this.early.set(topic, { told, stop });
   }
 
   tryNow() {

@@ -68,7 +68,7 @@ function worldOf(about: Pick<World, "version" | "isKnown" | "problem" | "positio
 /** The world as it is now, for handlers; what is drawn uses `useWorld`. */
 export const world = () => current;
 
-/** Begins to follow the server; called once, by `main.tsx`. */
+/** Begins to follow the server; called once, by `main.ts`. */
 export function startWorld() {
   void begin();
   live.watch(() => {

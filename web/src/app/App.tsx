@@ -1,22 +1,14 @@
 // The pages and their addresses. What is not needed for the first look is loaded when it is asked for.
 
 import { QueryClientProvider } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import { Redirect, Route, Switch } from "wouter";
-import { BoardPage } from "../board/BoardPage";
-import { Empty, Loading } from "../ui/Nothing";
+import { NotHere } from "../ui/NotHere";
+import { Loading } from "../ui/Nothing";
 import { Boundary } from "./Boundary";
 import { Frame } from "./Frame";
+import { AttemptPage, BoardPage, ComparePage, InboxPage, SettingsPage, TaskPage, Welcome } from "./parts";
 import { queries } from "./queries";
-
-const InboxPage = lazy(() => import("../inbox/InboxPage").then((it) => ({ default: it.InboxPage })));
-const AttemptPage = lazy(() => import("../attempt/AttemptPage").then((it) => ({ default: it.AttemptPage })));
-const TaskPage = lazy(() => import("../task/TaskPage").then((it) => ({ default: it.TaskPage })));
-const ComparePage = lazy(() => import("../landing/ComparePage").then((it) => ({ default: it.ComparePage })));
-const Welcome = lazy(() => import("../welcome/Welcome").then((it) => ({ default: it.Welcome })));
-const SettingsPage = lazy(() =>
-  import("../settings/SettingsPage").then((it) => ({ default: it.SettingsPage })),
-);
 
 export function App() {
   return (
@@ -68,7 +60,7 @@ function Pages(): ReactNode {
         <Redirect to="/" replace />
       </Route>
       <Route>
-        <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>
+        <NotHere />
       </Route>
     </Switch>
   );

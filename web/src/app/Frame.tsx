@@ -1,6 +1,6 @@
 // What surrounds every page: the rail, the banner of an absent server, notices, and what opens over the page.
 
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useWorld } from "../api/world";
 import { inboxOf } from "../facts/inbox";
@@ -10,11 +10,10 @@ import { useActions } from "./keys";
 import { NewVersion } from "./NewVersion";
 import { Notices } from "./notices";
 import { Overlays, openOverlay } from "./overlays";
+import { LoginPage } from "./parts";
 import { prefer, preferences, usePreferences } from "./preferences";
 import { Rail } from "./Rail";
 import { useProjectHere } from "./where";
-
-const LoginPage = lazy(() => import("../welcome/LoginPage").then((it) => ({ default: it.LoginPage })));
 
 export function Frame({ children }: { children: ReactNode }) {
   const { railFolded } = usePreferences();

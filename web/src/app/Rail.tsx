@@ -5,6 +5,7 @@ import { useConnection } from "../api/live";
 import { sameList, useWorld, type World } from "../api/world";
 import { inboxOf } from "../facts/inbox";
 import { indexOf } from "../facts/index-of";
+import { projectsByName } from "../facts/projects";
 import { Icon, type IconName } from "../ui/Icon";
 import { openOverlay } from "./overlays";
 import styles from "./Rail.module.css";
@@ -62,12 +63,10 @@ function projectRows(world: World): Row[] {
     count.asks += index.asksOf(attempt.id).length;
     counts.set(attempt.project_id, count);
   }
-  return [...world.projects.values()]
-    .sort((a, b) => a.name.localeCompare(b.name))
-    .map((project): Row => {
-      const { running = 0, asks = 0 } = counts.get(project.id) ?? {};
-      return [project.id, project.name, running, asks];
-    });
+  return projectsByName(world).map((project): Row => {
+    const { running = 0, asks = 0 } = counts.get(project.id) ?? {};
+    return [project.id, project.name, running, asks];
+  });
 }
 
 type EntryProps = {

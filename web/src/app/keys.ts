@@ -75,7 +75,7 @@ const isTypedInto = (target: EventTarget | null) =>
   (target.isContentEditable ||
     target.matches("textarea, select, input:not([type=checkbox]):not([type=radio]):not([type=button])"));
 
-/** Listens to the whole page; called once, by `main.tsx`. */
+/** Listens to the whole page; called once, by `main.ts`. */
 export function listenToKeys() {
   let begun: string | null = null;
   let timer: number | undefined;

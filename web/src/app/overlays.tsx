@@ -1,6 +1,7 @@
 // What opens over a page: the palette, the keys, a new task, a new project. One at a time; each is loaded when first used.
 
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { Suspense, useSyncExternalStore } from "react";
+import { AddProject, KeysHelp, Palette, StartDialog, TaskDialog } from "./parts";
 
 export type Overlay =
   | { name: "palette" }
@@ -11,12 +12,6 @@ export type Overlay =
   | { name: "start"; task: string }
   /** `path` is a folder that was chosen already. */
   | { name: "add project"; path?: string };
-
-const Palette = lazy(() => import("./Palette").then((it) => ({ default: it.Palette })));
-const KeysHelp = lazy(() => import("./KeysHelp").then((it) => ({ default: it.KeysHelp })));
-const TaskDialog = lazy(() => import("../task/TaskDialog").then((it) => ({ default: it.TaskDialog })));
-const StartDialog = lazy(() => import("../task/StartDialog").then((it) => ({ default: it.StartDialog })));
-const AddProject = lazy(() => import("../projects/AddProject").then((it) => ({ default: it.AddProject })));
 
 let current: Overlay | null = null;
 const watchers = new Set<() => void>();

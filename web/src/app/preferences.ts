@@ -72,7 +72,7 @@ export const usePreferences = () =>
     () => current,
   );
 
-/** Keeps the page's theme, and other tabs' choices, up to date; called once, by `main.tsx`. */
+/** Keeps the page's theme, and other tabs' choices, up to date; called once, by `main.ts`. */
 export function followPreferences() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const show = () => {

@@ -1,15 +1,17 @@
 // The page of an attempt: its neighbours, its conversation, and beside it what it changed and ran; below it, landing.
 
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
 import { post } from "../api/client";
 import type { TaskAttempt } from "../api/types";
 import { useWorld, world } from "../api/world";
 import { useActions } from "../app/keys";
 import { openOverlay } from "../app/overlays";
+import { LandingStrip } from "../app/parts";
 import { prefer, preferences, usePreferences } from "../app/preferences";
 import { beginVisit } from "../app/visit";
-import { Empty, Loading } from "../ui/Nothing";
+import { NotHere } from "../ui/NotHere";
+import { Failed, Loading } from "../ui/Nothing";
 import { AttemptHead } from "./AttemptHead";
 import styles from "./AttemptPage.module.css";
 import { Chat, useTranscript } from "./Chat";
@@ -22,18 +24,16 @@ import { PaneContent, RightPane } from "./RightPane";
 import { Splitter } from "./Splitter";
 import { type Tab, useTab } from "./tabs";
 
-const LandingStrip = lazy(() =>
-  import("../landing/LandingStrip").then((it) => ({ default: it.LandingStrip })),
-);
-
 export function AttemptPage({ id }: { id: string }) {
   const attempt = useWorld((world) => world.attempts.get(id));
   const isKnown = useWorld((world) => world.isKnown);
+  const problem = useWorld((world) => world.problem);
   // Asked for at once, not only when everything else is known.
   const transcript = useTranscript(id, useTab().entry);
   if (attempt) return <Attempt attempt={attempt} transcript={transcript} />;
+  if (!isKnown && problem) return <Failed what="The attempt is" error={problem} />;
   if (!isKnown) return <Loading what="the attempt" />;
-  return <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>;
+  return <NotHere />;
 }
 
 function Attempt({ attempt, transcript }: { attempt: TaskAttempt; transcript: Transcript }) {

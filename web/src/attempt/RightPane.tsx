@@ -1,16 +1,12 @@
 // The pane beside a conversation: what was changed, what ran, the preview and the snapshots, one at a time.
 
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { TaskAttempt } from "../api/types";
+import { Changes, Preview, Runs, Snapshots } from "../app/parts";
 import { Loading } from "../ui/Nothing";
 import styles from "./RightPane.module.css";
 import type { Tab } from "./tabs";
 import { TABS } from "./tabs";
-
-const Changes = lazy(() => import("../changes/Changes").then((it) => ({ default: it.Changes })));
-const Preview = lazy(() => import("../changes/Preview").then((it) => ({ default: it.Preview })));
-const Runs = lazy(() => import("./runs/Runs").then((it) => ({ default: it.Runs })));
-const Snapshots = lazy(() => import("./snapshots/Snapshots").then((it) => ({ default: it.Snapshots })));
 
 type Between = { from: string; to: string | null };
 

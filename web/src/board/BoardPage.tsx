@@ -1,16 +1,18 @@
 // The board of a project, or of all of them.
 
-import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { sameList, useWorld, type World, world } from "../api/world";
 import { useAway } from "../app/away";
 import { say } from "../app/notices";
 import { openOverlay } from "../app/overlays";
+import { Peek, Welcome } from "../app/parts";
 import { prefer, usePreferences } from "../app/preferences";
 import { moveTask, openAttempt, placeTask, startTask } from "../app/task-acts";
 import { COLUMNS, type ColumnId } from "../facts/state";
 import { Button } from "../ui/Button";
 import { Menu, type Place } from "../ui/Menu";
+import { NotHere } from "../ui/NotHere";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
 import { active } from "./active";
@@ -28,9 +30,6 @@ import { menuOf, moveItems } from "./menu";
 import { meaningOf } from "./moves";
 import { Toolbar, takeAll } from "./Toolbar";
 
-const Peek = lazy(() => import("./Peek").then((it) => ({ default: it.Peek })));
-const Welcome = lazy(() => import("../welcome/Welcome").then((it) => ({ default: it.Welcome })));
-
 export function BoardPage({ project }: { project: string | null }) {
   const isKnown = useWorld((world) => world.isKnown);
   const problem = useWorld((world) => world.problem);
@@ -44,8 +43,7 @@ export function BoardPage({ project }: { project: string | null }) {
     );
   if (!isKnown && problem) return <Failed what="Tasks are" error={problem} />;
   if (!isKnown) return <Loading what="tasks" />;
-  if (name === undefined)
-    return <Empty action={<a href="/">Board</a>}>There is nothing here. It may have been deleted.</Empty>;
+  if (name === undefined) return <NotHere />;
   return <Board project={project} name={name} />;
 }
 

@@ -9,5 +9,7 @@ export function sinceLook(snapshots: readonly AttemptSnapshot[], look: string | 
   const turns = snapshots.filter(({ why }) => why === "turn");
   const seen = turns.findIndex(({ created_at }) => Date.parse(created_at) <= Date.parse(look));
   const last = turns[seen];
-  return last && seen > 0 ? { from: last.id, to: "now" } : null;
+  if (!last || seen <= 0) return null;
+  const isRebased = snapshots.slice(0, snapshots.indexOf(last)).some(({ why }) => why === "before a rebase");
+  return { from: last.id, to: "now", ...(isRebased && { isRebased }) };
 }

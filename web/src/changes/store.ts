@@ -6,8 +6,11 @@ import { live } from "../api/live";
 import type { Diff, DiffEntry, PatchOpDiffValue, TaskAttemptDiff } from "../api/types";
 import { pathOf } from "./files";
 
-/** What is compared: everything since the branch left its target, or the files between two snapshots. */
-export type Scope = { from: string; to: string } | null;
+/**
+ * What is compared: everything since the branch left its target, or the files between two snapshots. Where a rebase came
+ * between these, the target's changes lie between them too: only the files that the attempt itself changed are shown.
+ */
+export type Scope = { from: string; to: string; isRebased?: boolean } | null;
 
 export type Content = { state: "known"; diff: Diff } | { state: "failed"; error: unknown };
 
@@ -33,6 +36,7 @@ export class DiffStore {
   private isRefilled = false;
   private watchers = new Set<() => void>();
   private isEnded = false;
+  private isTelling = false;
 
   constructor(
     readonly attempt: string,
@@ -130,7 +134,7 @@ export class DiffStore {
     this.files = shown;
     this.isKnown = true;
     this.error = null;
-    this.changed();
+    this.changedSoon();
   }
 
   private query(more: ReadonlyArray<[string, string]>) {
@@ -144,7 +148,14 @@ export class DiffStore {
 
   private async load() {
     try {
-      const { diffs } = await get<TaskAttemptDiff>(this.query([["stats_only", "true"]]));
+      const [{ diffs: all }, own] = await Promise.all([
+        get<TaskAttemptDiff>(this.query([["stats_only", "true"]])),
+        this.scope?.isRebased
+          ? get<TaskAttemptDiff>(`/task-attempts/${this.attempt}/diff?stats_only=true`)
+          : null,
+      ]);
+      const mine = own && new Set(own.diffs.flatMap(({ oldPath, newPath }) => [oldPath, newPath]));
+      const diffs = mine ? all.filter((diff) => mine.has(pathOf(diff))) : all;
       this.told = new Map(diffs.map((diff) => [pathOf(diff), diff]));
       this.files = this.told;
       this.isKnown = true;
@@ -179,6 +190,18 @@ export class DiffStore {
     }
     for (const path of paths) this.asked.delete(path);
     this.tell();
+  }
+
+  // A long list is told in parts, and drawn once for all of them that come in the time of a frame.
+  private changedSoon() {
+    if (this.isTelling) return;
+    this.isTelling = true;
+    const tell = () => {
+      this.isTelling = false;
+      this.changed();
+    };
+    if (document.hidden) setTimeout(tell, 0);
+    else requestAnimationFrame(tell);
   }
 
   private changed() {

@@ -40,7 +40,8 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     eventually(() => {
       const section = sectionOf(path);
       section?.focus({ preventScroll: true });
-      return section !== undefined;
+      // What is not measured yet is hidden, and takes no focus.
+      return section !== undefined && document.activeElement === section;
     });
   };
 
@@ -53,7 +54,7 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
       if (found) {
         found.scrollIntoView({ block: "center" });
         found.focus({ preventScroll: true });
-        return true;
+        return document.activeElement === found;
       }
       section?.querySelector(`[data-piece="${Math.floor(row / 50)}"]`)?.scrollIntoView({ block: "center" });
       return false;

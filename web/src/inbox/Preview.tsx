@@ -34,8 +34,8 @@ export function Preview({ item, answering, onDismiss, laters }: Props) {
             profileWords(attempt.executor_profile_id),
             attempt.branch,
             attempt.files_changed ? counted(attempt.files_changed, "file") : null,
-            attempt.lines_added !== null && attempt.lines_added !== undefined
-              ? `+${compact(attempt.lines_added)} −${compact(attempt.lines_deleted ?? 0)}`
+            attempt.lines_added || attempt.lines_deleted
+              ? `+${compact(attempt.lines_added ?? 0)} −${compact(attempt.lines_deleted ?? 0)}`
               : null,
             attempt.cost_micros ? money(attempt.cost_micros) : null,
           ]

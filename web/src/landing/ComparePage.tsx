@@ -14,6 +14,7 @@ import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { Head } from "../ui/Head";
 import { Markdown } from "../ui/Markdown";
+import { NotHere } from "../ui/NotHere";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { compact, counted, money } from "../ui/numbers";
 import { useLanding, visit } from "./acts";
@@ -31,12 +32,7 @@ export function ComparePage({ task: id }: { task: string }) {
   const isKnown = useWorld((world) => world.isKnown);
   const attempts = useWorld((world) => indexOf(world).attemptsOf(id), sameList);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  if (!task)
-    return isKnown ? (
-      <Empty action={<Link href="/">Board</Link>}>There is nothing here. It may have been deleted.</Empty>
-    ) : (
-      <Loading what="the task" />
-    );
+  if (!task) return isKnown ? <NotHere /> : <Loading what="the task" />;
   const numbered = [...attempts].reverse().map((attempt, index) => ({ attempt, number: index + 1 }));
   const chosen = numbered.filter(({ attempt }) => !left.has(attempt.id)).slice(-MOST);
   return (

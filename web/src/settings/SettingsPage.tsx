@@ -1,10 +1,12 @@
 // The settings: a list of sections, and the one that is open. Each value is saved by itself, with the word beside it.
 
 import type { ReactNode } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { useWorld, type World } from "../api/world";
 import { KeysTable } from "../app/KeysTable";
 import { SECTIONS, type SectionId } from "../app/sections";
+import { projectsByName } from "../facts/projects";
+import { SelectField } from "../ui/Field";
 import { Head } from "../ui/Head";
 import { Empty, Loading } from "../ui/Nothing";
 import { Agents } from "./Agents";
@@ -31,7 +33,7 @@ const PAGES: Record<SectionId, () => ReactNode> = {
 };
 
 export function SettingsPage({ section }: { section: string }) {
-  const projects = useWorld(projectsByName, samePairs);
+  const projects = useWorld(projectPairs, samePairs);
   const isKnown = useWorld((world) => world.isKnown);
   const project = section.startsWith("project/") ? section.slice("project/".length) : null;
   const found = SECTIONS.find(({ id }) => id === section);
@@ -39,7 +41,9 @@ export function SettingsPage({ section }: { section: string }) {
   const title = project ? (projects.find(([id]) => id === project)?.[1] ?? "Project") : found?.words;
   return (
     <>
-      <Head title={title ?? "Settings"} />
+      <Head title={<span className={styles.title}>{title ?? "Settings"}</span>}>
+        <SectionChoice section={section} projects={projects} />
+      </Head>
       <div className={styles.settings}>
         <nav className={styles.sections} aria-label="Settings">
           {SECTIONS.map(({ id, words }) => (
@@ -75,12 +79,44 @@ export function SettingsPage({ section }: { section: string }) {
   );
 }
 
+/** A phone has no room for the list: there the title is a choice of the same. */
+function SectionChoice({ section, projects }: { section: string; projects: readonly Pair[] }) {
+  const [, go] = useLocation();
+  const isProject = projects.some(([id]) => section === `project/${id}`);
+  return (
+    <div className={styles.choice}>
+      <SelectField
+        label="Section of the settings"
+        isLabelHidden
+        value={section}
+        onChange={(event) => go(`/settings/${event.target.value}`)}
+      >
+        {!isProject && !SECTIONS.some(({ id }) => id === section) && (
+          <option value={section}>Settings</option>
+        )}
+        {SECTIONS.map(({ id, words }) => (
+          <option key={id} value={id}>
+            {words}
+          </option>
+        ))}
+        {projects.length > 0 && (
+          <optgroup label="Projects">
+            {projects.map(([id, name]) => (
+              <option key={id} value={`project/${id}`}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+        )}
+      </SelectField>
+    </div>
+  );
+}
+
 type Pair = readonly [id: string, name: string];
 
-const projectsByName = (world: World): Pair[] =>
-  [...world.projects.values()]
-    .sort((a, b) => a.name.localeCompare(b.name))
-    .map((project) => [project.id, project.name]);
+const projectPairs = (world: World): Pair[] =>
+  projectsByName(world).map((project) => [project.id, project.name]);
 
 const samePairs = (a: readonly Pair[], b: readonly Pair[]) =>
   a.length === b.length && a.every(([id, name], at) => id === b[at]?.[0] && name === b[at]?.[1]);

@@ -9,6 +9,7 @@ import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
 import { say } from "../app/notices";
 import { profileInFull, profileOf } from "../facts/agents";
+import { projectsByName } from "../facts/projects";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField } from "../ui/Field";
 import { MentionArea } from "../ui/MentionArea";
@@ -43,10 +44,7 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
   const promptBox = useRef<HTMLTextAreaElement>(null);
   // The words of an older task come after the dialog, which had nothing to give the focus to.
   useEffect(() => titleBox.current?.focus(), []);
-  const projects = useWorld(
-    (world) => [...world.projects.values()].sort((a, b) => a.name.localeCompare(b.name)),
-    sameList,
-  );
+  const projects = useWorld(projectsByName, sameList);
   const partOf = useWorld((world) => {
     const attempt = parent ? world.attempts.get(parent) : undefined;
     return attempt?.task_id ? world.tasks.get(attempt.task_id)?.title : undefined;

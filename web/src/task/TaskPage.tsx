@@ -16,7 +16,8 @@ import { columnWords, isColumn } from "../facts/state";
 import { Button } from "../ui/Button";
 import { Head } from "../ui/Head";
 import { Markdown } from "../ui/Markdown";
-import { Empty, Failed, Loading } from "../ui/Nothing";
+import { NotHere } from "../ui/NotHere";
+import { Failed, Loading } from "../ui/Nothing";
 import { Ago } from "../ui/time";
 import styles from "./Task.module.css";
 
@@ -28,10 +29,7 @@ export function TaskPage({ id }: { id: string }) {
   if (newest) return <Redirect to={`/a/${newest}`} replace />;
   if (!isKnown && problem) return <Failed what="The task is" error={problem} />;
   if (!isKnown) return <Loading what="the task" />;
-  if (!isThere)
-    return (
-      <Empty action={<Link href="/">Board</Link>}>There is nothing here. It may have been deleted.</Empty>
-    );
+  if (!isThere) return <NotHere />;
   return <Wish id={id} />;
 }
 

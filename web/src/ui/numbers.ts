@@ -27,6 +27,6 @@ export function bytes(count: number): string {
 
 /** `1 task`, `3 tasks`. */
 export const counted = (count: number, word: string, words = `${word}s`) =>
-  `${count.toLocaleString("en")} ${count === 1 ? word : words}`;
+  `${count < 1000 ? count : count.toLocaleString("en")} ${count === 1 ? word : words}`;
 
 const trim = (value: number) => value.toFixed(value < 100 ? 1 : 0).replace(/\.0$/, "");

@@ -61,7 +61,13 @@ export function Elapsed({ since }: Props) {
 export function Ago({ since }: Props) {
   const text = useSyncExternalStore(tick, () => age(now - Date.parse(since)));
   return (
-    <time dateTime={since} title={new Date(since).toLocaleString()}>
+    // When exactly is only wanted by whoever points at it.
+    <time
+      dateTime={since}
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = new Date(since).toLocaleString();
+      }}
+    >
       {text}
     </time>
   );
