@@ -43,7 +43,9 @@ export function Rail() {
       </ul>
       <button type="button" className={styles.entry} onClick={() => openOverlay({ name: "add project" })}>
         <Icon name="plus" />
-        <span>Add a project</span>
+        <span>
+          Add<span className={styles.rest}> a project</span>
+        </span>
       </button>
       <span className={styles.space} />
       <Entry to="/settings/general" icon="gear" words="Settings" />
