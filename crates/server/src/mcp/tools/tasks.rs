@@ -261,8 +261,13 @@ async fn delete(call: Call) -> Result<DeletedTask, Problem> {
 }
 
 async fn create_and_start(call: Call) -> Result<StartedTask, Problem> {
-    let project = call.fields.optional_id(PROJECT_ID)?;
-    start(&call, wire::new_task(&call.fields.object(TASK)?, project)?).await
+    let task = call.fields.object(TASK)?;
+    let project = match task.optional_id(PROJECT_ID)? {
+        Some(project) => project,
+        // It is missed where the tool takes it, not inside the task.
+        None => call.fields.id(PROJECT_ID)?,
+    };
+    start(&call, wire::new_task(&task, Some(project))?).await
 }
 
 async fn create_flat_and_start(call: Call) -> Result<StartedTask, Problem> {

@@ -349,7 +349,7 @@ async fn every_tool_refuses_what_cannot_be_and_names_the_argument() {
             object.retain(|key, _| tool["inputSchema"]["properties"].get(key).is_some() && key != argument);
             let told = client.call(name, without).expect_err(name);
             let error = told["error"].as_str().unwrap();
-            assert!(error.contains(*argument), "{name} without {argument}: {error}");
+            assert!(error.contains(&format!("`{argument}`")), "{name} without {argument}: {error}");
         }
         for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
             let wrong = match schema["type"].as_str() {
