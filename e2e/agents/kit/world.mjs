@@ -2,7 +2,7 @@
 // or written, and nothing that was started in it outlives it.
 
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
@@ -21,9 +21,12 @@ export class World {
     this.home = `${this.root}/home`;
     this.data = `${this.root}/data`;
     this.repository = `${this.root}/shop`;
-    for (const dir of [this.home, this.data, `${this.root}/tmp`, this.repository]) mkdirSync(dir, { recursive: true });
+    const bin = `${this.root}/bin`;
+    for (const dir of [this.home, this.data, `${this.root}/tmp`, bin, this.repository]) mkdirSync(dir, { recursive: true });
+    // The binary may be called otherwise, and people call it by its name.
+    symlinkSync(forge, `${bin}/forge`);
     const env = {
-      PATH: [...installed.path, dirname(forge), process.env.PATH].join(":"),
+      PATH: [...installed.path, bin, process.env.PATH].join(":"),
       HOME: this.home,
       TMPDIR: `${this.root}/tmp`,
       FORGE_HOME: this.data,

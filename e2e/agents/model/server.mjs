@@ -160,9 +160,17 @@ export class Model {
     }
     script.played[results] += 1;
     const { fail, call, ...rest } = reply;
-    if (typeof rest.text === "function") rest.text = rest.text(heard);
-    if (!call) return { text: "Done.", ...rest };
-    const wanted = call(await script.cwd, asked.tools, heard);
+    const cwd = call && (await script.cwd);
+    let wanted;
+    try {
+      if (typeof rest.text === "function") rest.text = rest.text(heard);
+      wanted = call?.(cwd, asked.tools, heard);
+    } catch (error) {
+      // A client would ask again and again for an answer that never comes.
+      noted.complaint = `reply ${results} cannot be made: ${error.message}`;
+      return { text: noted.complaint };
+    }
+    if (!wanted) return { text: "Done.", ...rest };
     if (!asked.tools.has(wanted.name)) {
       noted.complaint = `tool ${wanted.name} is not offered; there are ${noted.tools.join(", ")}`;
       return { text: noted.complaint };

@@ -6,12 +6,15 @@ import assert from "node:assert/strict";
 /** What the scripted agent does that the model starts. */
 const WORK = { title: "Greet the customers", description: "edit greeting.txt good morning\nsay the greeting is written" };
 
-/** What tools answer is JSON; some clients put words before it. */
-const meaning = (text) => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+/** What tools answer is JSON; some clients put words around it, or wrap it once more. */
+const meaning = (text) => {
+  const told = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1) || "{}");
+  return typeof told.output === "string" ? meaning(told.output) : told;
+};
 
 /** What the last of the answers says that have a key. */
 const found = (heard, key) => {
-  const answer = heard.filter((text) => text.includes(`"${key}"`)).map(meaning).findLast((one) => key in one);
+  const answer = heard.map(meaning).findLast((one) => key in one);
   if (!answer) throw new Error(`no tool has answered with ${key}:\n${heard.join("\n").slice(0, 4000)}`);
   return answer[key];
 };

@@ -2,6 +2,7 @@
 
 import { planByMode } from "../../kit/acp.mjs";
 import { eventually } from "../../kit/wait.mjs";
+import { subtask } from "../../scenarios/tools.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "write_file", args: { file_path: `${cwd}/${path}`, content } });
 const run = (command) => () => ({ name: "run_shell_command", args: { command, description: "Run it" } });
@@ -30,7 +31,9 @@ export default {
       telemetry: { enabled: false },
     },
   }),
-  variants: { GENIE: { yolo: true }, APPROVALS: { yolo: false } },
+  forgeTools: { lookUp: () => [], tool: (name, args) => ({ name: `mcp_forge_${name}`, args }) },
+  extras: [subtask],
+  variants: { TOOLS: { yolo: true, forge_mcp: true }, GENIE: { yolo: true }, APPROVALS: { yolo: false } },
   // A quota of the day: it tries again for ten minutes after any other.
   limit: (reset) => ({
     timeless: true,

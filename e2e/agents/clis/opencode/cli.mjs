@@ -1,6 +1,7 @@
 // opencode, by the Agent Client Protocol.
 
 import { planByMode, rateLimit } from "../../kit/acp.mjs";
+import { subtask } from "../../scenarios/tools.mjs";
 
 const write = (path, content) => (cwd) => ({ name: "write", args: { filePath: `${cwd}/${path}`, content } });
 const run = (command) => () => ({ name: "bash", args: { command, description: "Run it" } });
@@ -32,7 +33,10 @@ export default {
       autoupdate: false,
     },
   }),
+  forgeTools: { lookUp: () => [], tool: (name, args) => ({ name: `forge_${name}`, args }) },
+  extras: [subtask],
   variants: {
+    TOOLS: { auto_approve: true, forge_mcp: true },
     GENIE: { auto_approve: true },
     APPROVALS: { auto_approve: false },
   },
