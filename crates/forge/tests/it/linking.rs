@@ -1,9 +1,11 @@
 //! Commits that know where they come from: the linker as a real hook of real commits in real worktrees.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -131,6 +133,31 @@ fn a_commit_is_linked_by_its_name_alone_while_the_server_is_away_and_loses_nothi
     drop(linked.server.take());
     assert_eq!(linked.commit("three"), ["work.txt"]);
     assert_eq!(linked.state(), whole);
+}
+
+#[test]
+fn a_server_that_never_answers_costs_a_commit_no_more_than_the_linkers_patience() {
+    let mut linked = Linked::new();
+    drop(linked.server.take());
+    // The system takes connections for a listener that nobody serves, and nothing ever comes back.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let patient = |milliseconds: &str| {
+        let begun = Instant::now();
+        let told = linked.json(&["--url", &url, "link", "--within", milliseconds]);
+        (begun.elapsed(), told)
+    };
+    // What a process takes to start on this machine now is not the linker's.
+    let (without, _) = patient("0");
+    let begun = Instant::now();
+    let told = linked.json(&["--url", &url, "link"]);
+    let took = begun.elapsed();
+    assert_eq!((told["linked"].as_bool(), told["source"].as_str()), (Some(true), Some("name")), "{told}");
+    assert_eq!(told["wish"], WISH);
+    assert!(took >= Duration::from_millis(200), "it did not wait for the server: {took:?}");
+    assert!(took < without + Duration::from_secs(1), "{took:?}, and {without:?} without waiting");
+    let (longer, _) = patient("1500");
+    assert!(longer >= Duration::from_millis(1500), "the patience is what was said: {longer:?}");
 }
 
 #[test]

@@ -1,9 +1,115 @@
 //! `forge top` and `forge events`: what changes is told, not asked for.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 
 use crate::recorder::Recorder;
-use crate::world::{Running, World};
+use crate::world::{Running, World, eventually};
+
+/// How many rows and columns the terminal has.
+const ROWS: u16 = 6;
+const COLUMNS: u16 = 60;
+
+/// A program on a terminal, and what the terminal was told to show.
+struct OnTerminal {
+    child: Child,
+    terminal: OwnedFd,
+    written: Arc<Mutex<Vec<u8>>>,
+}
+
+impl OnTerminal {
+    fn start(mut command: Command) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let terminal = openpt(flags).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&terminal, size).unwrap();
+        let its_side = ioctl_tiocgptpeer(&terminal, flags).unwrap();
+        let child = command.stdout(its_side).spawn().unwrap();
+        // The command holds the program's side of the terminal, which must end with the program.
+        drop(command);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let (kept, mut from) = (Arc::clone(&written), File::from(terminal.try_clone().unwrap()));
+        std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            // The other side's end is an error here.
+            while let Ok(count @ 1..) = from.read(&mut piece) {
+                kept.lock().unwrap().extend_from_slice(&piece[..count]);
+            }
+        });
+        Self { child, terminal, written }
+    }
+
+    /// Waits for a whole picture that fits, and returns its lines as they stand on the screen.
+    fn shows(&self, what: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
+        eventually(what, || {
+            let text = String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned();
+            // Each picture begins at the top and ends with what is below being wiped.
+            let (before, _) = text.rsplit_once("\x1b[J")?;
+            let picture = before.rsplit("\x1b[H").next()?;
+            let lines: Vec<String> = picture
+                .split("\x1b[K")
+                .map(|line| line.trim_start_matches(['\r', '\n']).to_string())
+                .collect();
+            fits(&lines).then_some(lines)
+        })
+    }
+}
+
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn top_redraws_a_terminal_from_its_top_and_stays_within_it() {
+    let world = World::new();
+    let _server = world.serve();
+    let first = world.attempt("ask which colour?");
+    world.until_state(&first, "waiting");
+    let mut top = OnTerminal::start(world.forge(&["top"]));
+    let holds = |id: &str| {
+        let id = id[..8].to_string();
+        move |lines: &[String]| lines.iter().any(|line| line.contains(&id))
+    };
+    top.shows("the first attempt is shown", holds(&first));
+    let second =
+        world.attempt(&format!("ask {}", "a question that is longer than the terminal is wide ".repeat(3)));
+    let lines = top.shows("the second attempt is drawn by itself", |lines| {
+        holds(&first)(lines) && holds(&second)(lines)
+    });
+    for line in &lines {
+        assert!(line.chars().count() <= usize::from(COLUMNS), "{line:?} is wider than the terminal");
+    }
+    let more: Vec<String> = (0..6).map(|_| world.attempt("ask anything?")).collect();
+    let full = usize::from(ROWS) - 1;
+    // The last line of a picture is what stands behind its last end of line.
+    let lines = top.shows("as much is drawn as there is room for", |lines| lines.len() > full);
+    assert_eq!(lines.len(), full + 1, "{lines:?}");
+    tcsetwinsize(&top.terminal, Winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let lines = top
+        .shows("a terminal that was made larger holds all", |lines| more.iter().all(|id| holds(id)(lines)));
+    assert!(lines.iter().any(|line| line.contains("longer than the terminal")), "{lines:?}");
+    for id in more.iter().chain([&second]) {
+        world.run(&["stop", id]);
+    }
+    // Whoever is at rest goes from the picture.
+    top.shows("the first is alone again", |lines| holds(&first)(lines) && !holds(&second)(lines));
+    kill_process(Pid::from_raw(i32::try_from(top.child.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+    eventually("it ends when it is told", || top.child.try_wait().unwrap());
+    world.run(&["stop", &first]);
+}
 
 #[test]
 fn top_asks_once_and_is_told_the_rest() {
