@@ -56,7 +56,7 @@ pub struct AgentFiles {
 /// Reads the agents that the files of a directory describe, over the profiles that come with Forge: for a
 /// repository that is no project yet.
 pub fn agent_files_at(repository: &Path) -> Result<AgentFiles> {
-    let (made, warnings) = make(genie_files::read(repository), &profiles::built_in()?, USUAL);
+    let (made, warnings) = make(genie_files::read(repository), &profiles::built_in()?, USUAL, None);
     Ok(AgentFiles { agents: made.into_iter().map(|(file, _)| file).collect(), warnings })
 }
 
@@ -88,17 +88,31 @@ impl AgentFile {
 impl Engine {
     /// Returns the agents that the files of a project describe.
     pub async fn agent_files(&self, project: ProjectId) -> Result<AgentFiles> {
-        let (made, warnings) = self.made(project).await?;
+        let (made, warnings) = self.made(project, None).await?;
         Ok(AgentFiles { agents: made.into_iter().map(|(file, _)| file).collect(), warnings })
     }
 
     /// Returns the variants that a project's files describe, with their settings.
     pub(crate) async fn file_variants(&self, project: ProjectId) -> Result<Vec<(ProfileId, Settings)>> {
-        let (made, _) = self.made(project).await?;
+        let (made, _) = self.made(project, None).await?;
         Ok(made.into_iter().map(|(file, settings)| (file.profile, settings)).collect())
     }
 
-    async fn made(&self, project: ProjectId) -> Result<(Vec<(AgentFile, Settings)>, Vec<AgentFileWarning>)> {
+    /// Returns the settings of a file's variant when an agent plays it that the file does not name.
+    pub(crate) async fn played_by_another(
+        &self,
+        profile: &ProfileId,
+        project: ProjectId,
+    ) -> Result<Option<Settings>> {
+        let (made, _) = self.made(project, Some(profile.agent.clone())).await?;
+        Ok(made.into_iter().find(|(file, _)| file.profile == *profile).map(|(_, settings)| settings))
+    }
+
+    async fn made(
+        &self,
+        project: ProjectId,
+        player: Option<String>,
+    ) -> Result<(Vec<(AgentFile, Settings)>, Vec<AgentFileWarning>)> {
         // The person's checkout counts, not an attempt's worktree: an agent does not write its own instructions.
         let path = self.project(project).await?.path;
         let config = self.config().await?;
@@ -106,19 +120,31 @@ impl Engine {
         let engine = self.clone();
         blocking(move || {
             let profiles = engine.all_profiles()?;
-            Ok(make(genie_files::read(&path), &profiles, usual.as_deref().unwrap_or(USUAL)))
+            let usual = usual.as_deref().unwrap_or(USUAL);
+            Ok(make(genie_files::read(&path), &profiles, usual, player.as_deref()))
         })
         .await?
     }
 }
 
-fn make(read: Read, profiles: &Profiles, usual: &str) -> (Vec<(AgentFile, Settings)>, Vec<AgentFileWarning>) {
+/// Makes variants of files: of the agents they name, or all of one that is to play them.
+fn make(
+    read: Read,
+    profiles: &Profiles,
+    usual: &str,
+    player: Option<&str>,
+) -> (Vec<(AgentFile, Settings)>, Vec<AgentFileWarning>) {
     let warning = |(path, message)| AgentFileWarning { path, message };
     let mut warnings: Vec<_> = read.warnings.into_iter().map(warning).collect();
     let mut made: Vec<(AgentFile, Settings)> = Vec::new();
-    for found in read.found {
+    for mut found in read.found {
+        let own = found.agent.clone().unwrap_or_else(|| usual.to_string());
+        let agent = player.unwrap_or(&own);
+        if agent != own {
+            // A model is one agent's, and another would not know it.
+            found.model = None;
+        }
         let mut warn = |message| warnings.push(AgentFileWarning { path: found.path.clone(), message });
-        let agent = found.agent.as_deref().unwrap_or(usual);
         let known = profiles.get(agent);
         let taken = |profile: &ProfileId| {
             known.zip(profile.variant.as_ref()).is_some_and(|(known, variant)| known.contains_key(variant))
@@ -132,6 +158,10 @@ fn make(read: Read, profiles: &Profiles, usual: &str) -> (Vec<(AgentFile, Settin
         let base = found.base.as_deref().unwrap_or(DEFAULT);
         let below = known.and_then(|known| known.get(base).or_else(|| known.get(DEFAULT)));
         if known.is_none_or(|known| !known.contains_key(base)) {
+            if agent != own {
+                // The variant may be what keeps it from doing more, and nobody would hear that it is missing.
+                continue;
+            }
             warn(format!("{agent} has no variant {base} to stand on; its usual settings are used"));
         }
         let settings = laid_over(below.cloned().unwrap_or_default(), &found, agent, &mut warn);
@@ -195,7 +225,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        make(genie_files::read(dir.path()), &profiles::built_in().unwrap(), USUAL)
+        make(genie_files::read(dir.path()), &profiles::built_in().unwrap(), USUAL, None)
     }
 
     fn settings_of(head: &str) -> Settings {
@@ -232,6 +262,29 @@ mod tests {
         let hostile =
             settings_of("executor: scripted\nforge: {SCRIPTED: {base_command_override: x, env: {A: b}}}");
         assert_eq!(hostile.keys().collect::<Vec<_>>(), ["append_prompt"]);
+    }
+
+    #[test]
+    fn a_file_is_played_by_another_agent_without_its_model_and_only_where_its_permissions_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let agents = dir.path().join(".genie/agents");
+        std::fs::create_dir_all(&agents).unwrap();
+        let head = |more: &str| format!("---\nexecutor: claude\nmodel: opus\n{more}---\nBe kind.");
+        std::fs::write(agents.join("free.md"), head("")).unwrap();
+        std::fs::write(agents.join("plans.md"), head("permissionMode: plan\n")).unwrap();
+        let played_by = |player: &str| {
+            make(genie_files::read(dir.path()), &profiles::built_in().unwrap(), USUAL, Some(player)).0
+        };
+        let names = |made: &[(AgentFile, Settings)]| -> Vec<String> {
+            made.iter().map(|(file, _)| file.profile.to_string()).collect()
+        };
+        let codex = played_by("CODEX");
+        assert_eq!(names(&codex), ["CODEX:FREE", "CODEX:PLANS"]);
+        assert_eq!((codex[0].1.get("model"), &codex[0].1["append_prompt"]), (None, &json!("\n\nBe kind.")));
+        assert_eq!(codex[1].1["plan"], true);
+        // The scripted agent has no variant that only plans.
+        assert_eq!(names(&played_by("SCRIPTED")), ["SCRIPTED:FREE"]);
+        assert_eq!(played_by("CLAUDE_CODE")[0].1["model"], "opus");
     }
 
     #[test]

@@ -130,9 +130,34 @@ impl Engine {
                 }
                 known.extend(file.variant.filter(|_| file.agent == profile.agent));
             }
+            if let Some(settings) = self.played_by_another(profile, project).await? {
+                return Ok(Value::Object(settings));
+            }
         }
         let (agent, known) = (&profile.agent, known.join(", "));
         Err(Error::invalid(format!("{agent} has no variant {wanted}; its variants are {known}")))
+    }
+
+    /// Finds the profile that has a model: the given one, or another variant where none was named.
+    pub async fn with_model(
+        &self,
+        profile: &ProfileId,
+        model: &str,
+        project: ProjectId,
+    ) -> Result<Option<ProfileId>> {
+        let has = |settings: &Value| settings.get("model").and_then(Value::as_str) == Some(model);
+        if has(&self.settings(profile, Some(project)).await?) {
+            return Ok(Some(profile.clone()));
+        }
+        if profile.variant.is_some() {
+            return Ok(None);
+        }
+        let (engine, agent) = (self.clone(), profile.agent.clone());
+        let variants = blocking(move || engine.all_profiles().map(|mut all| all.remove(&agent))).await??;
+        let mut variants = variants.unwrap_or_default().into_iter();
+        let found =
+            variants.find(|(_, settings)| settings.get("model").and_then(Value::as_str) == Some(model));
+        Ok(found.and_then(|(variant, _)| ProfileId::new(&profile.agent, Some(&variant)).ok()))
     }
 
     /// Lays profiles that come from elsewhere beside those the person has; one they have stays. Says of each whether it

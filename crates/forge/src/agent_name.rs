@@ -21,6 +21,8 @@ pub(crate) struct Meant {
     /// What to call it.
     pub(crate) name: String,
     pub(crate) model: Option<String>,
+    /// The file that describes it; none where it is one of Forge.
+    file: Option<String>,
     /// Whether its file wishes it to be left alone or followed.
     pub(crate) background: Option<bool>,
 }
@@ -67,7 +69,7 @@ pub(crate) fn check(typed: &str) -> Result<()> {
 pub(crate) fn find(client: &Client, output: &Output, project: &Value, typed: &str) -> Result<Meant> {
     if let Some(profile) = of_forge(typed) {
         let name = typed.to_string();
-        return Ok(Meant { profile, name, model: None, background: None });
+        return Ok(Meant { profile, name, model: None, file: None, background: None });
     }
     let files = files(client, project)?;
     if let Some(file) = files.find(typed) {
@@ -78,10 +80,61 @@ pub(crate) fn find(client: &Client, output: &Output, project: &Value, typed: &st
             profile: file.profile.clone(),
             name: file.id.clone(),
             model: file.model.clone(),
+            file: Some(file.path.clone()),
             background: file.background,
         });
     }
     Err(unknown(typed, &files))
+}
+
+impl Meant {
+    /// Lets this agent of Forge play it.
+    pub(crate) fn played_by(mut self, typed: &str) -> Result<Self> {
+        let player = of_forge(typed)
+            .ok_or_else(|| Failure::invalid(format!("--executor: no agent of Forge is called {typed}")))?;
+        if let (Some(file), Some(_)) = (&self.file, &player.variant) {
+            return Err(Failure::invalid(format!(
+                "--executor: {} has no variant beside what {file} says; name {} alone",
+                self.name, player.agent
+            )));
+        }
+        if player.agent != self.profile.agent {
+            // A model is one agent's, and another would not know it.
+            self.model = None;
+        }
+        let variant = player.variant.or(self.profile.variant);
+        self.profile = ProfileId { agent: player.agent, variant };
+        Ok(self)
+    }
+
+    /// Wants this model of it: its own, or that of a variant where none was named.
+    pub(crate) fn with_model(mut self, client: &Client, model: &str) -> Result<Self> {
+        if self.model.as_deref() == Some(model) {
+            return Ok(self);
+        }
+        if self.file.is_none() {
+            let kept = client.get("/api/profiles")?;
+            let all: Value =
+                serde_json::from_str(kept["content"].as_str().unwrap_or_default()).unwrap_or_default();
+            let agent = &self.profile.agent;
+            let variants = all["executors"][agent].as_object();
+            let fits = |name: &str| self.profile.variant.as_deref().is_none_or(|wanted| wanted == name);
+            let found = variants
+                .into_iter()
+                .flatten()
+                .find(|(name, settings)| fits(name) && settings[agent]["model"].as_str() == Some(model));
+            if let Some((variant, _)) = found {
+                self.profile.variant = Some(variant.clone());
+                self.model = Some(model.to_string());
+                return Ok(self);
+            }
+        }
+        let (name, profile) = (&self.name, &self.profile);
+        let place = self.file.as_deref().unwrap_or("`forge agents profiles`");
+        Err(Failure::invalid(format!(
+            "--model: nothing gives {name} ({profile}) the model {model}; {place} is where its models are named"
+        )))
+    }
 }
 
 /// Reads the agents that the files of a project describe.

@@ -87,10 +87,10 @@ pub(crate) struct Start {
     /// What to call the task
     #[arg(short, long)]
     name: Option<String>,
-    /// The agent of Forge it is for; its file says that
+    /// The agent of Forge that plays it, where it is not the one its file names
     #[arg(short = 'x', short_alias = 'e', long)]
     executor: Option<String>,
-    /// The model to use; its file says that
+    /// The model: that of its file, or of a variant of an agent of Forge
     #[arg(short, long)]
     model: Option<String>,
     /// Print the id alone
@@ -248,37 +248,22 @@ fn monitor(globals: &Globals, output: &Output, typed: &str) -> Result<Exit> {
 fn started(globals: &Globals, output: &Output, start: &Start) -> Result<Begun> {
     let prompt = prompt::read(&start.prompt.join(" "))?;
     let title = title(start.name.as_deref(), &prompt);
-    let begun = begin(
+    begin(
         globals,
         output,
         &Beginning {
             project: Path::new("."),
             base: None,
             agent: &start.agent,
+            player: start.executor.as_deref(),
+            model: start.model.as_deref(),
             prompt: &prompt,
             title: Some(title),
             yes: false,
             resume_when_limited: false,
             fork: None,
         },
-    )?;
-    if let Some(wanted) = &start.model
-        && begun.meant.model.as_ref() != Some(wanted)
-    {
-        output.remark(format_args!(
-            "--model {wanted} is left out: the model of an agent is in its file or profile"
-        ));
-    }
-    if let Some(wanted) = &start.executor
-        && !executor(&begun.value).to_ascii_uppercase().starts_with(&wanted.to_ascii_uppercase())
-    {
-        output.remark(format_args!(
-            "--executor {wanted} is left out: {} is for {}",
-            begun.meant.name,
-            executor(&begun.value)
-        ));
-    }
-    Ok(begun)
+    )
 }
 
 /// `KEY:VARIANT`, the way the newer tool writes it.

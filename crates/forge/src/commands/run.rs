@@ -62,6 +62,9 @@ pub(crate) struct Beginning<'a> {
     pub(crate) project: &'a Path,
     pub(crate) base: Option<&'a str>,
     pub(crate) agent: &'a str,
+    /// The agent of Forge that is to play it, where it is not the one it is for.
+    pub(crate) player: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
     pub(crate) prompt: &'a str,
     /// The title of the task; without it, the first line of the prompt.
     pub(crate) title: Option<String>,
@@ -100,6 +103,8 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
             project: &args.project,
             base: args.base.as_deref(),
             agent,
+            player: None,
+            model: None,
             prompt: &prompt,
             title: None,
             yes: args.yes,
@@ -136,7 +141,13 @@ pub(crate) fn begin(globals: &Globals, output: &Output, wanted: &Beginning<'_>) 
     };
     let mut client = autostart::connect(globals, output)?;
     let project = project(&client, &repository, base.is_some())?;
-    let meant = agent_name::find(&client, output, &project, wanted.agent)?;
+    let mut meant = agent_name::find(&client, output, &project, wanted.agent)?;
+    if let Some(player) = wanted.player {
+        meant = meant.played_by(player)?;
+    }
+    if let Some(model) = wanted.model {
+        meant = meant.with_model(&client, model)?;
+    }
     let (title, description) = match &wanted.title {
         Some(title) => (title.clone(), Some(wanted.prompt.to_string())),
         None => prompt::title_and_description(wanted.prompt),

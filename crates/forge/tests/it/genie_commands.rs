@@ -39,6 +39,40 @@ fn world() -> (World, Running) {
 }
 
 #[test]
+fn another_agent_plays_a_file_and_what_cannot_be_is_refused_before_anything_starts() {
+    let (world, _server) = world();
+    let greeter = EXPLORER.replace("explorer", "greeter").replace("[scripted]", "claude\n  model: opus");
+    write(&world, ".genie/agents/greet.md", &greeter);
+    let ended = genie(&world, &["run", "--raw", "-x", "scripted", "greet", "say", "hello"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let id = ended.stdout.trim();
+    world.until_state(id, "finished");
+    let profile = world.json(&["list"])[0]["executor_profile_id"].clone();
+    assert_eq!(profile, serde_json::json!({"executor": "SCRIPTED", "variant": "GREET"}));
+    let shown = world.run(&["view", id, "--full"]);
+    assert!(shown.stdout.contains("I am the greeter"), "{shown:?}");
+    for (args, why) in [
+        (["-x", "nobody", "greet", "hello"], "--executor: no agent of Forge is called nobody"),
+        (["-x", "codex:high", "greet", "hello"], ".genie/agents/greet.md"),
+        (["-m", "gpt-1", "greet", "hello"], "--model: nothing gives greet"),
+        (["-m", "gpt-1", "scripted", "hello"], "--model: nothing gives scripted"),
+        (["-m", "gpt-5", "copilot:plan", "hello"], "--model: nothing gives copilot:plan"),
+    ] {
+        let ended = genie(&world, &[&["run"], &args[..]].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(why), "{args:?}: {ended:?}");
+    }
+    assert_eq!(world.json(&["list"]).as_array().unwrap().len(), 1);
+    let mut profiles = world.json(&["agents", "profiles", "show"]);
+    profiles["executors"]["SCRIPTED"]["FAST"]["SCRIPTED"]["model"] = "quick".into();
+    let set = world.run(&["agents", "profiles", "set", &profiles.to_string()]);
+    assert_eq!(set.code, Some(0), "{set:?}");
+    let told = genie(&world, &["task", "-m", "quick", "scripted", "say", "x"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
+    assert_eq!((&told["executor"], &told["model"]), (&"SCRIPTED:FAST".into(), &"quick".into()));
+}
+
+#[test]
 fn run_prints_the_id_of_an_attempt_and_three_hints_and_returns_at_once() {
     let (world, _server) = world();
     let ended = genie(&world, &["run", "explore", "say", "hello", "from", "words"]);

@@ -46,5 +46,10 @@ pub(super) const MODEL: Name = name("model", SHORT, Kind::Text);
 pub(super) const MONITOR: Name = name("monitor", SHORT, Kind::Flag);
 pub(super) const FULL: Name = name("full", SHORT, Kind::Flag);
 /// A session, which is an attempt, under every name that clients have for it.
-pub(super) const SESSION: Name =
-    Name { older: &["session_id", "taskId", "task_id", "attempt_id"], ..name("sessionId", SHORT, Kind::Id) };
+pub(super) const SESSION: Name = Name {
+    older: &["session_id", "taskId", "task_id", "attempt_id"],
+    ..name("sessionId", SHORT, Kind::Line)
+};
+/// The attempt above a subtask.
+pub(super) const PARENT: Name =
+    Name { older: &["parent_task_attempt"], ..name("parent_attempt_id", SHORT, Kind::Id) };

@@ -8,10 +8,10 @@ use forge_engine::Engine;
 use forge_model::{AttemptId, ProjectId, TaskId};
 use serde_json::{Map, Value, json};
 
-use super::names::ATTEMPT_ID;
+use super::names::{ATTEMPT_ID, PARENT};
 use crate::access::Caller;
 use crate::decode::Fields;
-use crate::decode::names::{PARENT_TASK_ATTEMPT, PROJECT_ID, TASK, TASK_ID};
+use crate::decode::names::{Name, PARENT_TASK_ATTEMPT, PROJECT_ID, TASK, TASK_ID};
 use crate::error::Problem;
 
 /// How many subtasks an attempt may have, and how deep they may lie in one another.
@@ -41,6 +41,15 @@ pub(super) async fn hears_of(engine: &Engine, caller: Caller, reach: Reach) -> b
     }
 }
 
+/// What a caller need not say, because it is known of it.
+pub(super) fn known(caller: Caller, reach: Reach) -> &'static [Name] {
+    match (caller, reach) {
+        (Caller::Attempt(_), Reach::NewSubtask) => &[PROJECT_ID, PARENT],
+        (Caller::Attempt(_), Reach::Task) => &[TASK_ID],
+        _ => &[],
+    }
+}
+
 /// Narrows the arguments of a call to what its caller reaches, or refuses it.
 pub(super) async fn narrowed(
     engine: &Engine,
@@ -54,9 +63,10 @@ pub(super) async fn narrowed(
     }
     match reach {
         Reach::Person => Err(refusal()),
-        Reach::Task => match is_task_of(engine, own, fields.id(TASK_ID)?).await {
-            true => Ok(fields),
-            false => Err(refusal()),
+        Reach::Task => match fields.optional_id(TASK_ID)? {
+            None => own_task(engine, own, fields).await,
+            Some(task) if is_task_of(engine, own, task).await => Ok(fields),
+            Some(_) => Err(refusal()),
         },
         Reach::Subtask => match is_subtask(engine, own, fields.id(TASK_ID)?).await {
             true => Ok(fields),
@@ -88,6 +98,15 @@ pub(super) async fn is_attempt_of(engine: &Engine, own: AttemptId, other: Attemp
     }
 }
 
+/// Says which task is meant by an attempt that names none: its own.
+async fn own_task(engine: &Engine, own: AttemptId, fields: Fields) -> Result<Fields, Problem> {
+    let mut map = fields.into_map();
+    if let Some(task) = engine.attempt(own).await?.attempt.task {
+        map.insert(TASK_ID.name.to_string(), json!(task));
+    }
+    Ok(Fields::new(map))
+}
+
 async fn is_subtask(engine: &Engine, own: AttemptId, task: TaskId) -> bool {
     engine.task(task).await.is_ok_and(|view| view.task.parent == Some(own))
 }
@@ -110,9 +129,12 @@ async fn new_subtask(engine: &Engine, own: AttemptId, fields: Fields) -> Result<
         _ => None,
     };
     for named in std::iter::once(&fields).chain(&nested) {
-        let parent: Option<AttemptId> = named.optional_id(PARENT_TASK_ATTEMPT)?;
         let elsewhere = named.optional_id::<ProjectId>(PROJECT_ID)?.is_some_and(|named| named != project);
-        if elsewhere || parent.is_some_and(|parent| parent != own) {
+        let mut parents = Vec::new();
+        for name in [PARENT_TASK_ATTEMPT, PARENT] {
+            parents.extend(named.optional_id::<AttemptId>(name)?);
+        }
+        if elsewhere || parents.iter().any(|parent| *parent != own) {
             return Err(refusal());
         }
     }

@@ -34,6 +34,7 @@ use super::{failure, reach, tools};
 use crate::access::Caller;
 use crate::closing::StreamGuard;
 use crate::decode::Fields;
+use crate::decode::names::Name;
 use crate::state::App;
 use crate::streams::ChangesTail;
 
@@ -146,14 +147,14 @@ impl ServerHandler for Forge {
         let mut listed = Vec::new();
         for tool in tools::all() {
             if reach::hears_of(&self.app.engine, caller, tool.reach).await {
-                listed.push(described(tool));
+                listed.push(described(tool, reach::known(caller, tool.reach)));
             }
         }
         Ok(ListToolsResult::with_all_items(listed))
     }
 
     fn get_tool(&self, name: &str) -> Option<model::Tool> {
-        tools::named(name).map(described)
+        tools::named(name).map(|tool| described(tool, &[]))
     }
 
     async fn call_tool(
@@ -424,14 +425,14 @@ fn progress(context: &RequestContext<RoleServer>) -> Progress {
     })))
 }
 
-fn described(tool: &Tool) -> model::Tool {
+fn described(tool: &Tool, known: &[Name]) -> model::Tool {
     let mut annotations = ToolAnnotations::with_title(tool.title);
     annotations.read_only_hint = Some(tool.hints.read_only);
     annotations.destructive_hint = Some(tool.hints.destructive);
     annotations.idempotent_hint = Some(tool.hints.idempotent);
     annotations.open_world_hint = Some(tool.hints.open_world);
-    let described =
-        model::Tool::new_with_raw(tool.name, Some(Cow::Borrowed(tool.about)), Arc::new(tool.input_schema()));
+    let about = Some(Cow::Borrowed(tool.about));
+    let described = model::Tool::new_with_raw(tool.name, about, Arc::new(tool.input_schema(known)));
     let described = described.with_title(tool.title).with_annotations(annotations);
     match tool.output_schema() {
         Some(schema) => described.with_raw_output_schema(Arc::new(schema)),

@@ -154,11 +154,13 @@ impl Tool {
         (self.run)(call)
     }
 
-    /// Describes its arguments. Other keys are ignored, so none is forbidden.
-    pub(super) fn input_schema(&self) -> Map<String, Value> {
+    /// Describes its arguments to somebody who need not say what is known. Other keys are ignored, so none is
+    /// forbidden.
+    pub(super) fn input_schema(&self, known: &[Name]) -> Map<String, Value> {
         let properties: Map<String, Value> = self.takes.iter().map(Arg::property).collect();
-        let required: Vec<&str> =
-            self.takes.iter().filter(|arg| arg.key.needed).map(|arg| arg.key.name.name).collect();
+        let is_known = |name: &str| known.iter().any(|known| known.name == name);
+        let needed = self.takes.iter().filter(|arg| arg.key.needed).map(|arg| arg.key.name.name);
+        let required: Vec<&str> = needed.filter(|name| !is_known(name)).collect();
         let mut schema = Map::new();
         schema.insert("type".to_string(), json!("object"));
         schema.insert("properties".to_string(), Value::Object(properties));

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use forge_engine::{AttemptView, FollowUp, NewTask, StartTask};
-use forge_model::{AttemptId, AttemptState, Manner, ProfileId, Project, ProjectId, Time};
+use forge_model::{AttemptId, AttemptState, Manner, ProjectId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::super::call::Call;
 use super::super::names::{AGENT, EXECUTOR, FULL, MODEL, MONITOR, SESSION, SESSION_NAME};
 use super::super::tool::{Arg, Tool, changes, destroys, may, need, reads};
 use super::super::transcript;
-use super::reading;
+use super::{meant, reading};
 use crate::decode::names::{PROJECT_ID, PROMPT, VARIANT};
 use crate::error::Problem;
 
@@ -44,7 +44,7 @@ pub(super) fn tools() -> Vec<Tool> {
             may(SESSION_NAME, "What the session is called; made from the prompt without."),
             may(EXECUTOR, "Plays the agent with this one of Forge's."),
             may(VARIANT, "A variant of the agent's settings."),
-            may(MODEL, "Not taken here: a variant names the model."),
+            may(MODEL, "Plays the agent with the variant that has this model."),
             may(MONITOR, "True waits until it is done, ten minutes at most."),
             may(PROJECT_ID, "The project; without, the one that the caller stands in, or the only one."),
         ])
@@ -55,7 +55,10 @@ pub(super) fn tools() -> Vec<Tool> {
     };
     let views = |name, title| {
         reads(name, title, "Returns where a session stands and what was said in it.")
-            .takes(&[need(SESSION, "The session."), may(FULL, "True returns all that was said.")])
+            .takes(&[
+                need(SESSION, "The session: its id or its name."),
+                may(FULL, "True returns all that was said."),
+            ])
             .does(view)
     };
     vec![
@@ -80,14 +83,14 @@ pub(super) fn tools() -> Vec<Tool> {
         views("view", "View session"),
         views("view_task", "View task"),
         destroys("stop", "Stop session", "Stops a session, and answers when no process is left; its work stays.")
-            .takes(&[need(SESSION, "The session.")])
+            .takes(&[need(SESSION, "The session: its id or its name.")])
             .idempotent()
             .does(stop),
     ]
 }
 
 fn continued() -> [Arg; 2] {
-    [need(SESSION, "The session."), need(PROMPT, "What the agent is told.")]
+    [need(SESSION, "The session: its id or its name."), need(PROMPT, "What the agent is told.")]
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -183,7 +186,7 @@ impl From<AttemptView> for Session {
 }
 
 /// What an attempt is called: as its task, or by its prompt.
-fn name(view: &AttemptView) -> String {
+pub(super) fn name(view: &AttemptView) -> String {
     view.task.as_ref().map_or_else(|| title(&view.attempt.prompt), |task| task.title.clone())
 }
 
@@ -221,23 +224,17 @@ async fn agents(call: Call) -> Result<Agents, Problem> {
         });
     }
     if let Some(project) = project {
-        let built_in = call.app.engine.info().await?.profiles;
-        for (executor, variants) in call.app.engine.project_profiles(project).await? {
-            let known = built_in.get(&executor).and_then(|known| known.as_object());
-            let files = variants.as_object().into_iter().flatten();
-            for (variant, _) in
-                files.filter(|(variant, _)| !known.is_some_and(|it| it.contains_key(*variant)))
-            {
-                let is_installed = agents.iter().any(|agent| agent.name == executor && agent.is_installed);
-                agents.push(AgentName {
-                    name: variant.to_lowercase().replace('_', "-"),
-                    title: format!("an agent file, played by {executor}"),
-                    executor: executor.clone(),
-                    variant: Some(variant.clone()),
-                    is_installed,
-                    remedy: None,
-                });
-            }
+        for file in call.app.engine.agent_files(project).await?.agents {
+            let executor = file.profile.agent.clone();
+            let is_installed = agents.iter().any(|agent| agent.name == executor && agent.is_installed);
+            agents.push(AgentName {
+                name: file.qualified(),
+                title: file.description.unwrap_or_else(|| format!("an agent file, played by {executor}")),
+                executor,
+                variant: file.profile.variant,
+                is_installed,
+                remedy: None,
+            });
         }
     }
     Ok(Agents { count: agents.len(), agents })
@@ -258,15 +255,10 @@ async fn sessions(call: Call) -> Result<Sessions, Problem> {
 }
 
 async fn run(call: Call) -> Result<Running, Problem> {
-    if call.fields.filled_text(MODEL)?.is_some() {
-        return Err(call
-            .fields
-            .refuse(MODEL, "is not taken here: a variant of the agent's settings names its model"));
-    }
     let monitor = call.fields.flag(MONITOR)?.unwrap_or(false);
     let (agent, prompt) = (call.fields.line(AGENT)?, call.fields.text(PROMPT)?);
-    let project = project(&call).await?;
-    let profile = profile(&call, &project, &agent).await?;
+    let project = meant::project(&call).await?;
+    let profile = meant::profile(&call, &project, &agent).await?;
     let title = call.fields.optional_line(SESSION_NAME)?.unwrap_or_else(|| title(&prompt));
     let task =
         NewTask { project: project.id, title, description: Some(prompt), parent: None, images: Vec::new() };
@@ -293,14 +285,14 @@ async fn run(call: Call) -> Result<Running, Problem> {
 }
 
 async fn resume(call: Call) -> Result<Resumed, Problem> {
-    let session_id = call.id(SESSION)?;
+    let session_id = meant::session(&call).await?;
     let follow = FollowUp { prompt: call.fields.text(PROMPT)?, variant: None, images: Vec::new() };
     let told = call.app.engine.follow_up(session_id, follow, None).await?;
     Ok(Resumed { success: true, session_id, delivered: told.delivered.as_str() })
 }
 
 async fn view(call: Call) -> Result<Viewed, Problem> {
-    let session_id = call.id(SESSION)?;
+    let session_id = meant::session(&call).await?;
     let full = call.fields.flag(FULL)?.unwrap_or(false);
     let view = call.app.engine.attempt(session_id).await?;
     let limit = if full { IN_FULL } else { IN_SHORT };
@@ -316,66 +308,7 @@ async fn view(call: Call) -> Result<Viewed, Problem> {
 }
 
 async fn stop(call: Call) -> Result<Stopped, Problem> {
-    let session_id = call.id(SESSION)?;
+    let session_id = meant::session(&call).await?;
     call.app.engine.stop_attempt(session_id).await?;
     Ok(Stopped { stopped: true, session_id })
-}
-
-/// Finds the project: the one that is named, the one that the caller stands in, or the only one.
-async fn project(call: &Call) -> Result<Project, Problem> {
-    if let Some(id) = call.fields.optional_id(PROJECT_ID)? {
-        return Ok(call.app.engine.project(id).await?);
-    }
-    let projects = call.app.engine.projects().await?;
-    let here = call.directory.as_ref().and_then(|directory| {
-        let holds = projects.iter().filter(|project| directory.starts_with(&project.path));
-        holds.max_by_key(|project| project.path.as_os_str().len())
-    });
-    match (here, projects.as_slice()) {
-        (Some(project), _) => Ok(project.clone()),
-        (None, [only]) => Ok(only.clone()),
-        (None, all) => {
-            let rule =
-                format!("must be named: there are {} projects, and `list_projects` tells which", all.len());
-            Err(call.fields.refuse(PROJECT_ID, &rule))
-        }
-    }
-}
-
-/// Finds the profile of an agent that is named as Forge's, or as a project's own.
-async fn profile(call: &Call, project: &Project, agent: &str) -> Result<ProfileId, Problem> {
-    let fields = &call.fields;
-    let (executor, variant) = (fields.filled_text(EXECUTOR)?, fields.filled_text(VARIANT)?);
-    let profiles = call.app.engine.project_profiles(project.id).await?;
-    let refused =
-        |error: &dyn std::fmt::Display| fields.refuse(AGENT, &format!("must name an agent: {error}"));
-    if let Ok(named) = agent.parse::<ProfileId>()
-        && profiles.contains_key(&named.agent)
-    {
-        let variant = variant.or(named.variant);
-        let name = executor.unwrap_or(named.agent);
-        return ProfileId::new(&name, variant.as_deref()).map_err(|error| refused(&error));
-    }
-    let wanted = agent.rsplit('/').next().unwrap_or(agent).replace('-', "_").to_uppercase();
-    let mut known: Vec<String> = profiles.keys().map(|name| name.to_lowercase()).collect();
-    for (name, variants) in &profiles {
-        for variant in variants.as_object().into_iter().flatten().map(|(variant, _)| variant) {
-            if *variant == wanted || variant.ends_with(&format!("_{wanted}")) {
-                let name = executor.as_deref().unwrap_or(name);
-                return ProfileId::new(name, Some(variant)).map_err(|error| refused(&error));
-            }
-            known.push(variant.to_lowercase().replace('_', "-"));
-        }
-    }
-    let near = suggestions(&agent.to_lowercase(), known);
-    Err(fields.refuse(AGENT, &format!("names no agent; near to {agent:?} are {near}")))
-}
-
-/// Returns the three names that share most with what was given.
-fn suggestions(given: &str, mut known: Vec<String>) -> String {
-    let shared = |name: &String| given.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
-    known.sort_by_key(|name| (std::cmp::Reverse(shared(name)), name.clone()));
-    known.dedup();
-    known.truncate(3);
-    known.join(", ")
 }

@@ -5,6 +5,7 @@ mod asks;
 mod attempts;
 mod genie;
 mod landing;
+mod meant;
 mod projects;
 mod reading;
 mod runs;

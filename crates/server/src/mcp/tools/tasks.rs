@@ -1,18 +1,18 @@
 //! Tasks, as tools.
 
-use forge_engine::{StartTask, Started, TaskChange, TaskView};
-use forge_model::{AttemptId, Manner, ProjectId, TaskId, TaskStatus, Time};
+use forge_engine::{NewTask, StartTask, Started, TaskChange, TaskView};
+use forge_model::{AttemptId, Manner, ProfileId, ProjectId, TaskId, TaskStatus, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
 use super::super::call::Call;
-use super::super::names::{BASE_BRANCH, LIMIT, STATUS};
+use super::super::names::{BASE_BRANCH, LIMIT, PARENT, STATUS};
 use super::super::reach::Reach;
 use super::super::tool::{Tool, changes, destroys, may, need, reads};
 use crate::decode::Fields;
 use crate::decode::names::{
-    self, DESCRIPTION, EXECUTOR, PARENT_TASK_ATTEMPT, PROJECT_ID, TASK, TASK_ID, TITLE, VARIANT,
+    self, DESCRIPTION, EXECUTOR, PARENT_TASK_ATTEMPT, PROJECT_ID, PROMPT, TASK, TASK_ID, TITLE, VARIANT,
 };
 use crate::error::Problem;
 use crate::wire;
@@ -92,6 +92,20 @@ pub(super) fn tools() -> Vec<Tool> {
             .advanced()
             .reached(Reach::NewSubtask)
             .does(create_flat_and_start),
+        changes(
+            "create_subtask",
+            "Create subtask",
+            "Creates a task below an attempt, in its project, and starts an agent on it, from the branch that the attempt \
+             is to land on.",
+        )
+        .takes(&[
+            need(PARENT, "The attempt above it."),
+            need(TITLE, "What is wanted, in a line."),
+            need(PROMPT, "What the agent is told."),
+            may(EXECUTOR, "The agent, as CODEX or CODEX:HIGH; without, the one of the attempt above."),
+        ])
+        .reached(Reach::NewSubtask)
+        .does(create_subtask),
     ]
 }
 
@@ -275,14 +289,35 @@ async fn create_flat_and_start(call: Call) -> Result<StartedTask, Problem> {
     start(&call, wire::new_task(&call.fields, None)?).await
 }
 
-async fn start(call: &Call, task: forge_engine::NewTask) -> Result<StartedTask, Problem> {
-    let start = StartTask {
-        task,
-        profile: call.profile()?,
-        base_branch: call.fields.optional_line(BASE_BRANCH)?,
-        use_worktree: true,
-        manner: Manner::default(),
+async fn create_subtask(call: Call) -> Result<StartedTask, Problem> {
+    let parent = call.id(PARENT)?;
+    let (title, prompt) = (call.fields.line(TITLE)?, call.fields.text(PROMPT)?);
+    let above = call.app.engine.attempt(parent).await?.attempt;
+    let task = NewTask {
+        project: above.project,
+        title,
+        description: Some(prompt),
+        parent: Some(parent),
+        images: Vec::new(),
     };
+    let profile = match call.fields.filled_text(EXECUTOR)? {
+        Some(_) => call.profile()?,
+        None => above.profile,
+    };
+    started(&call, task, profile, Some(above.target_branch)).await
+}
+
+async fn start(call: &Call, task: NewTask) -> Result<StartedTask, Problem> {
+    started(call, task, call.profile()?, call.fields.optional_line(BASE_BRANCH)?).await
+}
+
+async fn started(
+    call: &Call,
+    task: NewTask,
+    profile: ProfileId,
+    base_branch: Option<String>,
+) -> Result<StartedTask, Problem> {
+    let start = StartTask { task, profile, base_branch, use_worktree: true, manner: Manner::default() };
     Ok(call.app.engine.create_and_start(start, None).await?.into())
 }
 

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::client::Mcp;
 use crate::world::{TOKEN, World};
 
-const TOOLS: [&str; 7] = [
+const TOOLS: [&str; 8] = [
     "create_and_start_task",
+    "create_subtask",
     "create_task",
     "create_task_and_start",
     "get_task",
@@ -46,7 +47,7 @@ async fn with_an_attempts_token_every_tool_beyond_its_task_and_subtasks_is_refus
     let arguments = json!({
         "project_id": project, "task_id": task, "attempt_id": attempt, "sessionId": attempt, "execution_run_id": attempt,
         "title": "x", "task": {"title": "x", "parent_task_attempt": attempt}, "parent_task_attempt": attempt,
-        "executor": "SCRIPTED", "base_branch": "main", "agent": "SCRIPTED", "prompt": "say x", "message": "say x",
+        "parent_attempt_id": attempt, "executor": "SCRIPTED", "base_branch": "main", "agent": "SCRIPTED", "prompt": "say x", "message": "say x",
         "name": "x", "git_repo_path": "/", "approved": true, "ask_id": attempt, "process_id": attempt, "sha": "HEAD",
         "target_branch": "main", "file_path": "README.md", "content": "x", "queued": true, "config": {}, "settings": {},
         "data": "eA==", "mime_type": "image/png", "image_id": attempt, "host": "http://127.0.0.1:9", "api_key": "k",
@@ -84,6 +85,16 @@ async fn an_agent_reads_its_task_makes_subtasks_starts_them_and_waits() {
     let both = agent.call("create_and_start_task", both).unwrap();
     assert_eq!(both["parent_task_attempt"], own["attempt_id"]);
     agent.call("get_task_attempt", json!({"attempt_id": both["attempt_id"]})).unwrap();
+    // What is known of it, no client has to ask its model for.
+    assert_eq!(agent.call("get_task", json!({})).unwrap()["task"]["title"], "Mine");
+    let third = json!({"title": "Three", "prompt": "say three", "executor": "SCRIPTED"});
+    assert_eq!(agent.call("create_subtask", third).unwrap()["parent_task_attempt"], own["attempt_id"]);
+    let elsewhere = json!({"title": "x", "prompt": "say x", "parent_attempt_id": both["attempt_id"]});
+    agent.call("create_subtask", elsewhere).unwrap_err();
+    for tool in agent.tools() {
+        let required = tool["inputSchema"]["required"].to_string();
+        assert!(!required.contains("project_id") && !required.contains("parent"), "{tool}");
+    }
     // Its own task is not one that it may start again.
     let again = json!({"task_id": own["task"]["id"], "executor": "SCRIPTED", "base_branch": "main"});
     agent.call("start_task_attempt", again).unwrap_err();

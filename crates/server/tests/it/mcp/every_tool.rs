@@ -121,6 +121,11 @@ fn good(stage: &Stage) -> Vec<(&'static str, Value, Comes)> {
             To(&[("/attempt_id", There), ("/status", There)]),
         ),
         (
+            "create_subtask",
+            json!({"parent_attempt_id": working, "title": "Below", "prompt": "say below", "executor": "scripted"}),
+            To(&[("/attempt_id", There), ("/parent_task_attempt", There)]),
+        ),
+        (
             "start_task_attempt",
             json!({"task_id": task, "executor": "Scripted ", "base_branch": "main", "variant": " "}),
             To(&[("/attempt_id", There), ("/task_id", There)]),

@@ -3,6 +3,7 @@
 mod agents;
 mod client;
 mod every_tool;
+mod genie;
 mod protocol;
 mod resources;
 mod same_rows;
