@@ -1,12 +1,16 @@
 //! The same acts by requests and by tools leave the same behind.
 
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Value, json};
 
 use super::client::Mcp;
 use crate::world::World;
 
 /// Keys whose value is another each time, or is added up in the background.
-const DIFFERENT: [&str; 16] = [
+const DIFFERENT: [&str; 18] = [
     "completed_at",
     "created_at",
     "files_changed",
@@ -15,8 +19,10 @@ const DIFFERENT: [&str; 16] = [
     "lines_deleted",
     "position",
     "removed_at",
+    "resumed_session",
     "seen_at",
     "seq",
+    "session",
     "session_id",
     "setup_completed_at",
     "started_at",
@@ -34,7 +40,25 @@ async fn the_same_scenario_through_requests_and_through_tools_leaves_the_same_ro
     tools(&by_tools, &repository.to_string_lossy());
     let (one, other) = (everything(&by_requests), everything(&by_tools));
     assert!(one["board"]["attempts"].as_array().unwrap().len() == 2, "{one}");
-    assert_eq!(serde_json::to_string_pretty(&one).unwrap(), serde_json::to_string_pretty(&other).unwrap());
+    let mut places = Vec::new();
+    differing("", &one, &other, &mut places);
+    assert!(places.is_empty(), "{places:#?}");
+}
+
+/// Names each place at which two values are not the same.
+fn differing(place: &str, one: &Value, other: &Value, places: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
+            one.iter()
+                .for_each(|(key, value)| differing(&format!("{place}/{key}"), value, &other[key], places));
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            let both = one.iter().zip(other).enumerate();
+            both.for_each(|(at, (one, other))| differing(&format!("{place}/{at}"), one, other, places));
+        }
+        _ if one == other => {}
+        _ => places.push(format!("{place}: {one} and {other}")),
+    }
 }
 
 fn requests(world: &World, repository: &str) {
@@ -105,6 +129,7 @@ fn everything(world: &World) -> Value {
         runs.push(world.get(&format!("/api/task-attempts/{id}/entries")).data());
     }
     let mut all = json!({
+        "rows": rows(&world.dir.path().join("home/forge.db")),
         "board": board,
         "projects": world.get("/api/projects").data(),
         "config": world.get("/api/config").data(),
@@ -114,6 +139,42 @@ fn everything(world: &World) -> Value {
     let mut seen = Vec::new();
     plain(&mut all, &world.dir.path().to_string_lossy(), &mut seen);
     all
+}
+
+/// Every row of every table, but for what is counted on and what is under way.
+fn rows(database: &Path) -> Value {
+    let database = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let tables = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not in \
+                  ('events', 'seqs', 'starts') order by name";
+    let mut tables = database.prepare(tables).unwrap();
+    let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    tables
+        .map(|table| {
+            let table = table.unwrap();
+            let mut all = database.prepare(&format!("select * from {table} order by rowid")).unwrap();
+            let columns: Vec<String> = all.column_names().into_iter().map(String::from).collect();
+            let of = |row: &Row<'_>| {
+                let cells =
+                    columns.iter().enumerate().map(|(at, name)| (name.clone(), cell(row.get_ref_unwrap(at))));
+                Ok(Value::Object(cells.collect()))
+            };
+            let found: Vec<Value> = all.query_map([], of).unwrap().map(Result::unwrap).collect();
+            (table, Value::Array(found))
+        })
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// What stands in a column; text that is JSON as what it says.
+fn cell(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            serde_json::from_slice(text).unwrap_or_else(|_| String::from_utf8_lossy(text).into_owned().into())
+        }
+    }
 }
 
 /// Gives ids the number in which they appear, and takes out times, commits and places.
