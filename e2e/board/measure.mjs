@@ -80,6 +80,29 @@ async function open(world, path, isThere) {
   return { tab, page: tab.page, took: Date.now() - begun };
 }
 
+/** How often a page is opened, each time in a browser that knows nothing of it; the middle one counts. */
+const OPENED = 5;
+
+/** Opens a page a few times, and keeps the last tab. */
+async function openOften(world, path, isThere) {
+  const took = [];
+  for (let time = 1; ; time += 1) {
+    const opened = await open(world, path, isThere);
+    took.push(opened.took);
+    if (time === OPENED) return { ...opened, took: middle(took) };
+    await opened.tab.close();
+  }
+}
+
+const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+/** What opening a page costs that has a line of text: the browser's part, and how fast this machine is now. */
+async function emptyPage(world) {
+  const { tab, took } = await openOften(world, '/health', (page) => page.getByText('healthy').waitFor());
+  await tab.close();
+  return took;
+}
+
 async function bare(world) {
   const tab = await world.open('about:blank');
   await tab.page.setContent(BARE);
@@ -100,7 +123,7 @@ async function measureBoard(world, floor) {
   };
   for (let i = 0; i < TASKS; i += 20) await Promise.all(Array.from({ length: 20 }, (_, j) => make(i + j)));
 
-  const { tab, page, took } = await open(world, `/p/${project.id}`, (page) => page.getByRole('listitem').first().waitFor());
+  const { tab, page, took } = await openOften(world, `/p/${project.id}`, (page) => page.getByRole('listitem').first().waitFor());
   const column = page.getByRole('list', { name: /^Wish/ });
   const box = await column.boundingBox();
   const scrolled = await wheel(page, box.x + box.width / 2, box.y + box.height / 2, 60);
@@ -138,7 +161,7 @@ async function measureConversation(world, floor) {
   const project = await world.project('long');
   const { attempt } = await world.start(project, 'A long conversation', `lines ${ENTRIES} 0`);
   await until('the long conversation to end', async () => (await world.attempt(attempt.id)).state === 'finished');
-  const { tab, page, took } = await open(world, `/a/${attempt.id}`, (page) => page.getByTestId('entry').last().waitFor());
+  const { tab, page, took } = await openOften(world, `/a/${attempt.id}`, (page) => page.getByTestId('entry').last().waitFor());
   const log = page.getByRole('log', { name: 'Conversation' });
   const box = await log.boundingBox();
   const scrolled = await wheel(page, box.x + box.width / 2, box.y + box.height / 2, 60);
@@ -150,12 +173,12 @@ async function measureConversation(world, floor) {
   await tab.close();
 }
 
-async function measureDiff(world) {
+async function measureDiff(world, empty) {
   const project = await world.project('wide');
   const { attempt } = await world.start(project, 'A wide change', `run for i in $(seq ${FILES}); do printf 'one\\ntwo\\nthree\\n' > file-$i.js; done`);
   await until('the wide change to end', async () => (await world.attempt(attempt.id)).state === 'finished');
-  const { tab, took } = await open(world, `/a/${attempt.id}?tab=changes`, (page) => page.getByTestId('diff-file').first().waitFor());
-  row(`diff of ${FILES} files: first file shown`, `${took} ms`, '-', '1 s', took <= 1000);
+  const { tab, took } = await openOften(world, `/a/${attempt.id}?tab=changes`, (page) => page.getByTestId('diff-file').first().waitFor());
+  row(`diff of ${FILES} files: first file shown`, `${took} ms`, `${empty} ms an empty page`, '1 s', took <= 1000);
   await tab.close();
 }
 
@@ -164,7 +187,7 @@ try {
   const floor = await bare(world);
   await measureBoard(world, floor);
   await measureConversation(world, floor);
-  await measureDiff(world);
+  await measureDiff(world, await emptyPage(world));
 } finally {
   await world.end();
 }

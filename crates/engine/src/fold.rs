@@ -99,6 +99,11 @@ impl Effects {
             || self.limit.is_some()
             || self.todos.is_some()
     }
+
+    /// Says whether anybody has to see to this.
+    pub(crate) fn is_anything(&self) -> bool {
+        self.is_news() || !self.sends.is_empty() || self.closes
+    }
 }
 
 /// How far a conversation is.

@@ -17,8 +17,11 @@ use crate::entries::{Claim, Writer};
 use crate::fold::{Effects, Fold};
 use crate::{Result, launch};
 
-/// How much of a log is read at a time: what it becomes is in memory at once.
-const READ_AT_ONCE: usize = 64 << 10;
+/// How much of a log is folded at a time: what it becomes is in memory at once, and each thread that folds keeps as
+/// much room as it ever needed.
+const PIECE: usize = 16 << 10;
+/// How many pieces are folded in one go, while nothing comes of them but entries.
+const PIECES: usize = 4;
 
 /// What a shell says by its exit code when it finds no such command.
 const NOT_FOUND: i32 = 127;
@@ -84,7 +87,14 @@ impl Folding {
     /// Entries that wait for an ask are not shown before [`show`](Self::show).
     pub(crate) fn read(&mut self) -> Result<Seen> {
         self.checkpoint();
-        let seen = self.look()?;
+        let mut seen = self.look()?;
+        for _ in 1..PIECES {
+            if matches!(seen.state, Read::End(_)) || seen.effects.is_anything() {
+                break;
+            }
+            self.show();
+            seen = self.look()?;
+        }
         // An entry that names an ask is nothing without the ask's row.
         if seen.effects.asks.is_empty() {
             self.show();
@@ -156,7 +166,7 @@ impl Folding {
     }
 
     fn records(&mut self) -> Result<Vec<forge_process::Record>> {
-        self.reader.read(READ_AT_ONCE).map_err(|error| launch::process_error(&error))
+        self.reader.read(PIECE).map_err(|error| launch::process_error(&error))
     }
 
     fn folded(&mut self, records: &[forge_process::Record]) -> Effects {
