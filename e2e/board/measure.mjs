@@ -98,7 +98,7 @@ const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
 
 /** What opening a page costs that has a line of text: the browser's part, and how fast this machine is now. */
 async function emptyPage(world) {
-  const { tab, took } = await openOften(world, '/health', (page) => page.getByText('healthy').waitFor());
+  const { tab, took } = await openOften(world, '/health', (page) => page.getByText('Forge application ready').waitFor());
   await tab.close();
   return took;
 }
