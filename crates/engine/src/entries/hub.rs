@@ -2,6 +2,7 @@
 //! looks after the run while it lives, and whoever needs them afterwards.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use forge_model::RunId;
@@ -19,9 +20,10 @@ pub(crate) struct Hub {
 }
 
 /// One run whose entries are made or read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Room {
     turn: Arc<tokio::sync::Mutex<()>>,
+    is_claimed: AtomicBool,
     news: watch::Sender<News>,
 }
 
@@ -29,7 +31,7 @@ pub(crate) struct Room {
 #[derive(Debug)]
 pub(crate) struct Claim {
     room: Arc<Room>,
-    _turn: OwnedMutexGuard<()>,
+    turn: Option<OwnedMutexGuard<()>>,
 }
 
 /// What is known of a run's entries without looking at them.
@@ -59,7 +61,7 @@ impl Hub {
             return room;
         }
         rooms.retain(|_, room| room.strong_count() > 0);
-        let room = Arc::new(Room { turn: Arc::default(), news: watch::Sender::default() });
+        let room = Arc::new(Room::default());
         rooms.insert(run, Arc::downgrade(&room));
         room
     }
@@ -69,7 +71,7 @@ impl Room {
     /// Waits for the turn to make the entries.
     pub(crate) async fn claim(self: &Arc<Self>) -> Claim {
         let turn = self.turn.clone().lock_owned().await;
-        let claim = Claim { room: self.clone(), _turn: turn };
+        let claim = self.claimed(turn);
         claim.begin();
         claim
     }
@@ -77,12 +79,17 @@ impl Room {
     /// Takes the turn to make the entries, when nobody has it.
     pub(super) fn try_claim(self: &Arc<Self>) -> Option<Claim> {
         let turn = self.turn.clone().try_lock_owned().ok()?;
-        Some(Claim { room: self.clone(), _turn: turn })
+        Some(self.claimed(turn))
     }
 
-    /// Says whether somebody has the turn.
+    fn claimed(self: &Arc<Self>, turn: OwnedMutexGuard<()>) -> Claim {
+        self.is_claimed.store(true, Ordering::SeqCst);
+        Claim { room: self.clone(), turn: Some(turn) }
+    }
+
+    /// Says whether somebody has the turn. To ask does not take it, so nobody else is refused meanwhile.
     pub(super) fn is_claimed(&self) -> bool {
-        self.turn.try_lock().is_err()
+        self.is_claimed.load(Ordering::SeqCst)
     }
 
     /// Tells those who read why there will be nothing.
@@ -115,7 +122,9 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Whoever still waits looks again, and may take over.
+        // Whoever still waits looks again, and may take over: that is told when it is true, for it is told once.
+        self.room.is_claimed.store(false, Ordering::SeqCst);
+        self.turn = None;
         self.tell(|_| {});
     }
 }
@@ -131,5 +140,26 @@ impl News {
 
     pub(crate) fn trouble(&mut self, trouble: String) {
         self.trouble = Some(trouble);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn whoever_hears_that_a_turn_is_over_can_take_it() {
+        let room = Arc::new(Room::default());
+        for time in 0..2000 {
+            let claim = room.claim().await;
+            assert!(room.is_claimed() && room.try_claim().is_none());
+            let (mut news, waiting) = (room.listen(), room.clone());
+            let next = tokio::spawn(async move {
+                news.changed().await.unwrap();
+                !waiting.is_claimed() && waiting.try_claim().is_some()
+            });
+            drop(claim);
+            assert!(next.await.unwrap(), "the {time}th time");
+        }
     }
 }

@@ -18,7 +18,7 @@ fn board(world: &World, path: &str) -> Answer {
 /// The address of the board's script.
 fn script(world: &World) -> String {
     let page = board(world, "/").text;
-    let from = page.find("/assets/").unwrap();
+    let from = page.find("/assets/frame-").unwrap();
     page[from..].split('"').next().unwrap().to_string()
 }
 

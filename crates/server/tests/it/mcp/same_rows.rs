@@ -152,7 +152,7 @@ fn rows(database: &Path) -> Value {
         .map(|table| {
             let table = table.unwrap();
             let mut all = database.prepare(&format!("select * from {table} order by rowid")).unwrap();
-            let columns: Vec<String> = all.column_names().into_iter().map(String::from).collect();
+            let columns: Vec<String> = all.column_names().map(String::from).collect();
             let of = |row: &Row<'_>| {
                 let cells =
                     columns.iter().enumerate().map(|(at, name)| (name.clone(), cell(row.get_ref_unwrap(at))));
