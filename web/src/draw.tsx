@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
 import { listenToKeys } from "./app/keys";
+import { startNotices } from "./app/notify";
 
 export function draw() {
   listenToKeys();
@@ -14,9 +15,13 @@ export function draw() {
         <App />
       </StrictMode>,
     );
-  // Neither is needed for the first look; what installs the board waits until there is nothing else to do.
-  void import("./app/notify").then(({ startNotices }) => startNotices());
-  whenIdle(() => void import("./app/install").then(({ install }) => install()));
+  startNotices();
+  whenIdle(installed);
+}
+
+/** What installs the board waits until there is nothing else to do. Where the server went away meanwhile, the next visit does. */
+function installed() {
+  import("./app/install").then(({ install }) => install()).catch(() => {});
 }
 
 const whenIdle = (act: () => void) =>

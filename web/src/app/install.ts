@@ -5,7 +5,7 @@ import { openOverlay } from "./overlays";
 
 export const isInstallable = () => window.isSecureContext && "serviceWorker" in navigator;
 
-/** Registers the worker; called once, by `main.ts`. */
+/** Registers the worker; called once, by `draw.tsx`. */
 export async function install() {
   // The app's shortcut "New task".
   if (location.pathname === "/" && location.search === "?new")

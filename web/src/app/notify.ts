@@ -16,7 +16,7 @@ const CATCH_UP = 2000;
 const ANNOUNCE_EVERY = 5000;
 const [MANY, WITHIN] = [3, 10_000];
 
-/** Begins to tell; called once, by `main.ts`. */
+/** Begins to tell; called once, by `draw.tsx`. */
 export function startNotices() {
   const begun = Date.now();
   let known: ReadonlySet<string> = new Set();
