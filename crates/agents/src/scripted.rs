@@ -294,7 +294,7 @@ impl Talk {
                 vec![Step::Entry { index, entry: command_entry(&id, &command, Some(result), status) }]
             }
             Event::Ask { id, text } => {
-                let input = json!({"question": text});
+                let (text, input) = question(text);
                 self.asked(id, Asked { kind: AskKind::Question, tool: "question".into(), text, input })
             }
             Event::Permit { id, tool, input } => {
@@ -342,6 +342,16 @@ fn send(input: &Input) -> Step {
     let mut line = serde_json::to_string(input).unwrap_or_default();
     line.push('\n');
     Step::Send(line)
+}
+
+/// What a question asks, and its input: a list to choose from when it is written as JSON with `questions`.
+fn question(text: String) -> (String, Value) {
+    let listed = serde_json::from_str::<Value>(&text).ok().and_then(|input| {
+        let questions = input.get("questions")?.as_array()?;
+        let texts: Vec<&str> = questions.iter().filter_map(|one| one.get("question")?.as_str()).collect();
+        Some((texts.join("\n"), input.clone()))
+    });
+    listed.unwrap_or_else(|| (text.clone(), json!({"question": text})))
 }
 
 fn command_entry(id: &str, command: &str, result: Option<CommandResult>, status: ToolStatus) -> Entry {

@@ -126,6 +126,7 @@ mod tasks;
 mod templates;
 mod travel;
 mod turns;
+mod undo_landing;
 mod unsent;
 mod usage;
 mod views;

@@ -5,6 +5,7 @@ use forge_model::AttemptId;
 use crate::land::LAND;
 use crate::rebase::{OPEN, REBASE};
 use crate::store::acts::{self, Act};
+use crate::undo_landing::UNDO_LANDING;
 use crate::{Engine, Result};
 
 impl Engine {
@@ -23,6 +24,7 @@ impl Engine {
     async fn reconcile_act(&self, act: &Act) -> Result<()> {
         match act.kind.as_str() {
             LAND => self.reconcile_landing(act).await,
+            UNDO_LANDING => self.reconcile_undoing(act).await,
             REBASE => self.reconcile_rebase(act).await,
             OPEN => self.settle_rebase(act.attempt).await,
             // One git call each, which has happened or has not.

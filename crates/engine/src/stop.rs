@@ -15,6 +15,9 @@ use crate::{Engine, Error, Result, held, launch};
 /// How long an agent has to act on its own interrupt.
 const OWN_WAY: Duration = Duration::from_secs(2);
 
+/// How long a shim is waited for, on a machine that is too busy to let it answer. The person waits for nothing else.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// How long it then has to act on INT, and after that on TERM.
 const LADDER: Ladder = Ladder { int_ms: 3000, term_ms: 3000 };
 
@@ -128,7 +131,7 @@ impl Engine {
     pub(crate) async fn ladder(&self, id: RunId) -> Result<()> {
         let dir = self.inner.paths.run(id);
         let (stopped, liveness) = blocking(move || {
-            let stopped = Control::connect(&dir).and_then(|control| control.stop(&LADDER));
+            let stopped = Control::connect_within(&dir, PATIENCE).and_then(|control| control.stop(&LADDER));
             (stopped, forge_process::liveness(&dir))
         })
         .await?;

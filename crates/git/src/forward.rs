@@ -18,13 +18,20 @@ impl Repo {
     pub fn forward_branch(&self, branch: &str, from: &str, to: &str) -> Result<()> {
         self.check_oid(from)?;
         self.check_oid(to)?;
-        match &self.holders(branch)?[..] {
-            [] => self.queued(|| self.move_alone(branch, from, to)),
-            [holder] => move_with_files(holder, branch, from, to),
-            [one, other, ..] => Err(Error::HeldTwice {
-                branch: branch.to_string(),
-                paths: [one.top.clone(), other.top.clone()],
-            }),
+        match self.holder(branch)? {
+            None => self.queued(|| self.move_alone(branch, from, to, "forge: fast-forward")),
+            Some(holder) => move_with_files(&holder, branch, from, to),
+        }
+    }
+
+    /// Finds the one checkout that has a branch.
+    pub(crate) fn holder(&self, branch: &str) -> Result<Option<Checkout>> {
+        let mut holders = self.holders(branch)?.into_iter();
+        match (holders.next(), holders.next()) {
+            (Some(one), Some(other)) => {
+                Err(Error::HeldTwice { branch: branch.to_string(), paths: [one.top, other.top] })
+            }
+            (holder, _) => Ok(holder),
         }
     }
 
@@ -70,9 +77,10 @@ impl Repo {
         Ok(holders)
     }
 
-    fn move_alone(&self, branch: &str, from: &str, to: &str) -> Result<()> {
+    /// Moves a branch if it is still where it was; `why` is for its log.
+    pub(crate) fn move_alone(&self, branch: &str, from: &str, to: &str, why: &str) -> Result<()> {
         let reference = format!("refs/heads/{branch}");
-        let call = self.checkout.refs("update-ref").args(["-m", "forge: fast-forward", "--no-deref"]);
+        let call = self.checkout.refs("update-ref").args(["-m", why, "--no-deref"]);
         let Err(failure) = call.args(["--end-of-options", &reference, to, from]).run() else {
             return Ok(());
         };
@@ -123,11 +131,11 @@ pub(crate) fn refusal(checkout: &Checkout, branch: &str, from: &str, failure: &F
     }
 }
 
-fn moved(branch: &str, from: &str) -> Error {
+pub(crate) fn moved(branch: &str, from: &str) -> Error {
     Error::BranchMoved { branch: branch.to_string(), expected: from.to_string() }
 }
 
-fn refuse_operation(checkout: &Checkout) -> Result<()> {
+pub(crate) fn refuse_operation(checkout: &Checkout) -> Result<()> {
     match operation(&checkout.git_dir) {
         Some(operation) => Err(Error::UnderWay { path: checkout.top.clone(), what: operation.to_string() }),
         None => Ok(()),

@@ -5,6 +5,7 @@
 //! caller asks for: the person's hooks, in [`Worktree::commit_all`] and [`Repo::push`].
 
 mod aside;
+mod backward;
 mod binary;
 mod blobs;
 mod branches;

@@ -93,13 +93,24 @@ impl Worktree {
             if !is_inside(path) {
                 return Err(Error::OutOfBounds { path: path.clone() });
             }
-            let known = |snapshot: &String| -> Result<bool> {
-                let call = self.checkout.refs("ls-tree").args(["-z", "--full-tree", "--name-only"]);
-                let answer = call.args(["--end-of-options", snapshot]).arg(path).run();
+            let is_in = |call: Call, tree: &str| -> Result<bool> {
+                let call = call.args(["-z", "--full-tree", "--name-only", "--end-of-options", tree]);
+                let answer = call.arg(path).run();
                 Ok(!answer.map_err(|failure| failure.during(self.restoring()))?.is_empty())
             };
+            let known = |snapshot: &String| -> Result<bool> {
+                if is_in(self.checkout.refs("ls-tree"), snapshot)? {
+                    return Ok(true);
+                }
+                let Some(directory) = &request.private else { return Ok(false) };
+                let tree = aside::tree_of(&self.checkout, directory, snapshot)?;
+                match (Aside::open(&self.checkout, directory), tree) {
+                    (Some(store), Some(tree)) => is_in(store.call("ls-tree"), &tree),
+                    _ => Ok(false),
+                }
+            };
             let left_out = request.left_out.iter().any(|left| left.starts_with(path));
-            if !left_out && !known(&request.snapshot)? && !known(&request.now)? && request.private.is_none() {
+            if !left_out && !known(&request.snapshot)? && !known(&request.now)? {
                 return Err(Error::NotInSnapshot { path: path.clone() });
             }
         }

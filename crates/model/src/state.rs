@@ -237,6 +237,8 @@ pub enum TaskHappened {
     AttemptRested,
     /// Its work reached the target branch.
     Landed,
+    /// Its work was taken back from the target branch.
+    LandingUndone,
 }
 
 /// Returns the status of a task after something happened to it. Nothing is refused: what does not concern
@@ -250,7 +252,8 @@ pub fn task_after(status: TaskStatus, happened: TaskHappened) -> TaskStatus {
         (S::InProgress, H::Asked | H::AttemptRested) => S::InReview,
         (S::InReview, H::Answered) => S::InProgress,
         (_, H::Landed) => S::Done,
-        (status, H::Asked | H::Answered | H::AttemptRested) => status,
+        (S::Done, H::LandingUndone) => S::InReview,
+        (status, H::Asked | H::Answered | H::AttemptRested | H::LandingUndone) => status,
     }
 }
 
@@ -277,7 +280,7 @@ mod tests {
 
     fn task_happenings() -> Vec<TaskHappened> {
         use TaskHappened::*;
-        vec![RunStarted, Asked, Answered, AttemptRested, Landed]
+        vec![RunStarted, Asked, Answered, AttemptRested, Landed, LandingUndone]
     }
 
     proptest! {

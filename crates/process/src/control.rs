@@ -32,10 +32,15 @@ impl Control {
     /// refuses the rest with [`Error::Ended`]. Without a shim and without a record the answer is
     /// [`Error::Gone`].
     pub fn connect(dir: &Path) -> Result<Self> {
-        let greeted = os::connect_control(dir, CONNECT).and_then(|stream| {
+        Self::connect_within(dir, CONNECT)
+    }
+
+    /// Connects to a shim that may take longer to answer, because somebody waits for just this.
+    pub fn connect_within(dir: &Path, patience: Duration) -> Result<Self> {
+        let greeted = os::connect_control(dir, patience).and_then(|stream| {
             let mut stream = BufReader::new(stream);
             let hello = Request::Hello { min: VERSIONS.0, max: VERSIONS.1 };
-            let reply = exchange(&mut stream, &hello, CONNECT)?;
+            let reply = exchange(&mut stream, &hello, patience)?;
             Ok((stream, reply))
         });
         let unheard = |source| match liveness(dir)? {

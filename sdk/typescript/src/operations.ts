@@ -142,6 +142,7 @@ export const operations = {
   stopExecutionProcess: {"method":"POST","path":"/api/execution-processes/{run_id}/stop","gives":"data"},
   stopExecutionRun: {"method":"POST","path":"/api/execution-runs/{execution_run_id}/stop","gives":"data"},
   stopTaskAttempt: {"method":"POST","path":"/api/task-attempts/{attempt_id}/stop","gives":"data"},
+  undoTaskAttemptMerge: {"method":"POST","path":"/api/task-attempts/{attempt_id}/merge/undo","gives":"data"},
   updateConfig: {"method":"PUT","path":"/api/config","gives":"data"},
   updateForgeConfig: {"method":"PUT","path":"/api/forge/config","gives":"data"},
   updateForgeProjectSettings: {"method":"PUT","path":"/api/forge/projects/{project_id}/settings","gives":"data"},
@@ -849,6 +850,11 @@ export abstract class Operations {
   /** Stops every process of an attempt, and answers when none is left. */
   stopTaskAttempt(attemptId: string, options?: CallOptions): Promise<null> {
     return this.call(operations.stopTaskAttempt, { path: { attempt_id: attemptId }, options });
+  }
+
+  /** Takes the last merge of an attempt back, unless somebody has built on it or was given it. */
+  undoTaskAttemptMerge(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.undoTaskAttemptMerge, { path: { attempt_id: attemptId }, options });
   }
 
   /** Lays the given keys over the settings; the mask in place of a secret keeps it. */

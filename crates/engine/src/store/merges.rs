@@ -22,6 +22,7 @@ statements! {
     OPEN = whole!("where pr_status = 'open' order by created_at, id");
     SETTLE = "update merges set target_branch = $2, commit_oid = $3, pr_url = $4, pr_status = $5, merged_at = $6,
         updated_at = $7 where id = $1 and kind = 'pr' and pr_status <> 'merged'";
+    DELETE_ONE = "delete from merges where id = $1";
     DELETE = "delete from merges where attempt_id = $1";
 }
 
@@ -89,6 +90,11 @@ pub(crate) fn settle(
 ) -> Result<bool, Error> {
     let (commit, url, merged_at) = (request.commit.clone(), &request.url, request.merged_at);
     Ok(conn.execute(SETTLE, args![id, target, commit, url, request.status, merged_at, now])? == 1)
+}
+
+/// Deletes a merge that was undone.
+pub(crate) fn delete_one(conn: &Conn, id: MergeId) -> Result<(), Error> {
+    conn.execute(DELETE_ONE, args![id]).map(drop)
 }
 
 /// Deletes the merges of an attempt.

@@ -30,7 +30,8 @@ fn gc(world: &World, dry_run: bool) -> Cleaned {
 /// An attempt that is finished, with a file that git ignores and an ignored directory in its worktree.
 fn finished(world: &World) -> Attempt {
     let started = world.start("edit work.txt text\nsay done");
-    let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Finished).attempt;
+    // Whoever adds up what it changed is inside until then.
+    let attempt = world.wait_until_told(started.attempt.attempt.id).attempt;
     let exclude = world.repository.join(".git/info/exclude");
     fs::write(exclude, "node_modules/\n.env\n").unwrap();
     fs::write(attempt.worktree.join(".env"), "SECRET=1\n").unwrap();

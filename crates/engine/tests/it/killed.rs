@@ -1,4 +1,4 @@
-//! A server that is killed at any git call of a landing or a rebase: what it was at is finished or taken back, and can
+//! A server that is killed at any git call of a landing, its undoing or a rebase: what it was at is finished or taken back, and can
 //! be asked for again or aborted.
 //!
 //! The server is this test's own binary, started again with `FORGE_TEST_VERB`, and its git is a script that counts the
@@ -28,6 +28,7 @@ fn the_server_that_is_killed() {
         fs::write(std::env::var("FORGE_TEST_COUNTER").unwrap(), "0").unwrap();
         match verb.as_str() {
             "land" => engine.land(id, Land::default()).await.map(drop),
+            "undo" => engine.undo_landing(id).await.map(drop),
             "abort" => engine.abort_conflicts(id).await,
             _ => engine.rebase(id, RebaseRequest::default()).await.map(drop),
         }
@@ -198,6 +199,35 @@ fn a_landing_that_is_killed_at_any_git_call_has_happened_or_not_and_can_be_asked
     println!("a landing has {calls} calls of git; {landed} of {} kills found it landed", calls * 2);
     assert!(calls >= 15, "only {calls} calls were counted");
     assert!(landed >= 1, "no kill came after the target had moved");
+}
+
+#[test]
+fn an_undoing_that_is_killed_at_any_git_call_has_happened_or_not_and_can_be_asked_for_again() {
+    let mut stage = Stage::new("edit one.txt first\nedit README.md mine", |world, attempt| {
+        world.land(attempt).unwrap();
+    });
+    let (landed, base) = (stage.tip("main"), stage.tip("main^"));
+    let mut undone = 0;
+    let calls = at_every_call(&mut stage, "undo", |stage, again| {
+        let is_undone = stage.tip("main") == base;
+        assert_eq!(stage.world.attempt(stage.attempt.id).is_merged, !is_undone);
+        assert_eq!(stage.world.repository.join("one.txt").exists(), !is_undone);
+        stage.assert_sound();
+        undone += usize::from(is_undone);
+        if again {
+            let outcome = stage.world.run(stage.world.engine().undo_landing(stage.attempt.id));
+            assert_eq!(outcome.is_ok(), !is_undone, "{outcome:?}");
+            assert_eq!(stage.tip("main"), base);
+            assert_eq!(stage.tip(&stage.attempt.branch), landed);
+            stage.assert_sound();
+        } else if is_undone {
+            stage.world.land(&stage.attempt).unwrap();
+            assert_eq!(git(&stage.world.repository, &["show", "main:one.txt"]), "first");
+        }
+    });
+    println!("an undoing has {calls} calls of git; {undone} of {} kills found it undone", calls * 2);
+    assert!(calls >= 8, "only {calls} calls were counted");
+    assert!(undone >= 1 && undone < calls * 2, "no kill came before, or none after the target had moved");
 }
 
 #[test]

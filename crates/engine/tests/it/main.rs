@@ -64,5 +64,6 @@ mod starting;
 mod stopping;
 mod streams;
 mod travelling;
+mod undoing;
 mod usage;
 mod world;

@@ -61,6 +61,10 @@ fn files_go_back_to_a_turn_and_the_restore_is_undone() {
     let list = listed(&world, attempt.id);
     assert_eq!((&list[0].id, list[0].why.as_str()), (&restored.undo, "before a restore"));
 
+    // What neither the snapshot nor the worktree has cannot be brought back, and is not said to be.
+    let unknown = RestoreFiles { paths: Some(vec!["nowhere.txt".into()]), ..to(&restored.undo) };
+    let refused = world.run(world.engine().restore_files(attempt.id, unknown)).unwrap_err();
+    assert!(refused.to_string().contains("nowhere.txt is in neither snapshot"), "{refused}");
     let part = RestoreFiles { paths: Some(vec!["b.txt".into()]), ..to(&restored.undo) };
     world.run(world.engine().restore_files(attempt.id, part)).unwrap();
     assert_eq!((read(&attempt, "b.txt").as_deref(), read(&attempt, "typed.txt")), (Some("new\n"), None));

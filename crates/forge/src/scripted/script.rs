@@ -58,6 +58,7 @@ pub(super) enum Verb {
         every: Duration,
     },
     Sleep(Duration),
+    /// Asks in words, or with lists to choose from: JSON with `questions`, as Claude Code writes them.
     Ask(String),
     /// Asks for permission to use a tool with an input, which is JSON.
     Permit {

@@ -216,6 +216,8 @@ impl Walk {
         self.run(&["attempt", "pr", "create", id]);
         self.run(&["attempt", "pr", "attach", id]);
         self.ok(&["attempt", "merge", id]);
+        self.ok(&["attempt", "unmerge", id]);
+        self.ok(&["attempt", "merge", id]);
         assert_eq!(self.json(&["task", "show", task])["status"], "done");
         self.ok(&["usage"]);
         self.outside();

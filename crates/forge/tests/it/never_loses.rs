@@ -351,6 +351,7 @@ fn act(world: &World, id: &str, which: usize) -> Option<(u16, Value)> {
             Some(said)
         }
         2 => answer_if_any(world, "POST", "/api/gc", &json!({})),
+        3 => answer_if_any(world, "POST", &path("merge/undo"), &json!({})),
         _ => answer_if_any(world, "POST", &path("follow-up"), &json!({"prompt": "say more"})),
     }
 }
@@ -387,7 +388,7 @@ fn walk(seed: u64, steps: usize) {
     walk.turn(1);
     for step in 0..steps {
         let one = walk.dice.roll(2);
-        let kind = walk.dice.roll(10);
+        let kind = walk.dice.roll(11);
         walk.steps.push(format!("step {step}: attempt {one} kind {kind}"));
         match kind {
             0..=2 => {
@@ -401,6 +402,10 @@ fn walk(seed: u64, steps: usize) {
             4 => {
                 let said = walk.act(one, 0);
                 walk.steps.push(format!("  merge: {} {}", said.0, said.1["message"]));
+            }
+            8 => {
+                let said = walk.act(one, 3);
+                walk.steps.push(format!("  undo of the merge: {} {}", said.0, said.1["message"]));
             }
             5 => {
                 let said = walk.act(one, 1);
@@ -430,7 +435,7 @@ fn walk(seed: u64, steps: usize) {
             }
             _ => {
                 walk.mutate(one);
-                let which = walk.dice.roll(4);
+                let which = walk.dice.roll(5);
                 walk.steps.push(format!("  killed during {which}"));
                 walk.kill_during(one, which);
                 let said = answer(

@@ -137,6 +137,94 @@ fn nothing_moves_while_the_checkout_is_in_the_middle_of_something() {
 }
 
 #[test]
+fn a_checkout_moves_back_with_its_branch_and_other_edits_stay() {
+    let world = World::new();
+    let repo = world.repo();
+    let to = repo.resolve_branch("main").unwrap();
+    fs::write(repo.top().join("a.txt"), "changed\n").unwrap();
+    fs::write(repo.top().join("added.txt"), "added\n").unwrap();
+    let from = world.commit(repo.top(), "landed");
+    fs::write(repo.top().join("sub/b.txt"), "edited\n").unwrap();
+    fs::write(repo.top().join("new.txt"), "untracked\n").unwrap();
+    fs::write(repo.top().join("staged.txt"), "staged\n").unwrap();
+    world.run(repo.top(), ["add", "staged.txt"]);
+    // Touched, not changed.
+    let touched = fs::File::options().append(true).open(repo.top().join("a.txt")).unwrap();
+    touched.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    let assert_back = || {
+        assert_eq!(world.run(repo.top(), ["rev-parse", "main", "HEAD"]), format!("{to}\n{to}"));
+        assert_eq!(world.run(repo.top(), ["branch", "--show-current"]), "main");
+        assert_eq!(fs::read(repo.top().join("a.txt")).unwrap(), b"one\n");
+        assert!(!repo.top().join("added.txt").exists());
+        let status = world.run(repo.top(), ["status", "--porcelain"]);
+        let mut status: Vec<&str> = status.lines().collect();
+        status.sort_unstable();
+        assert_eq!(status, [" M sub/b.txt", "?? new.txt", "A  staged.txt"]);
+    };
+    repo.set_branch_back("main", &from, &to).unwrap();
+    assert_back();
+    // Broken off after the branch had moved: the files follow when it is asked for again.
+    repo.forward_branch("main", &to, &from).unwrap();
+    world.run(repo.top(), ["update-ref", "refs/heads/main", &to, &from]);
+    repo.set_branch_back("main", &from, &to).unwrap();
+    assert_back();
+    repo.set_branch_back("main", &from, &to).unwrap();
+    assert_back();
+    world.run(repo.top(), ["fsck", "--no-dangling"]);
+}
+
+#[test]
+fn a_file_that_was_changed_since_is_named_and_nothing_moves_back() {
+    for (file, what) in
+        [("a.txt", "edited"), ("added.txt", "edited"), ("sub/b.txt", "made again"), ("a.txt", "staged")]
+    {
+        let world = World::new();
+        let repo = world.repo();
+        let to = repo.resolve_branch("main").unwrap();
+        fs::write(repo.top().join("a.txt"), "changed\n").unwrap();
+        fs::write(repo.top().join("added.txt"), "added\n").unwrap();
+        fs::remove_file(repo.top().join("sub/b.txt")).unwrap();
+        let from = world.commit(repo.top(), "landed");
+        fs::create_dir_all(repo.top().join("sub")).unwrap();
+        fs::write(repo.top().join(file), "mine\n").unwrap();
+        // One that is ignored too is the person's.
+        fs::write(repo.common_dir().join("info/exclude"), "b.txt\n").unwrap();
+        if what == "staged" {
+            world.run(repo.top(), ["add", file]);
+        }
+        let before = world.run(repo.top(), ["status", "--porcelain", "--ignored"]);
+        assert_eq!(files_in_the_way(repo.set_branch_back("main", &from, &to)), [file], "{what}");
+        assert_eq!(fs::read(repo.top().join(file)).unwrap(), b"mine\n");
+        assert_eq!(repo.resolve_branch("main").unwrap(), from);
+        assert_eq!(world.run(repo.top(), ["status", "--porcelain", "--ignored"]), before);
+    }
+}
+
+#[test]
+fn a_branch_moves_back_with_a_linked_worktree_or_alone_and_only_from_where_it_was() {
+    let world = World::new();
+    let repo = world.repo();
+    let to = repo.resolve_branch("main").unwrap();
+    let from = commit(&world, repo.top(), "a.txt", b"changed\n");
+    world.run(repo.top(), ["checkout", "-q", "-b", "elsewhere"]);
+    let other = world.path("person's other");
+    world.run(repo.top(), ["worktree", "add", "-q", other.to_str().unwrap(), "main"]);
+    let references = repo.references_with(&from).unwrap();
+    assert_eq!(references, ["refs/heads/elsewhere", "refs/heads/main"]);
+    repo.set_branch_back("main", &from, &to).unwrap();
+    assert_eq!(fs::read(other.join("a.txt")).unwrap(), b"one\n");
+    assert_eq!(world.run(&other, ["status", "--porcelain"]), "");
+    assert_eq!(fs::read(repo.top().join("a.txt")).unwrap(), b"changed\n");
+    world.run(repo.top(), ["worktree", "remove", other.to_str().unwrap()]);
+    repo.forward_branch("main", &to, &from).unwrap();
+    let wrong = repo.set_branch_back("main", &"0".repeat(40), &to);
+    assert!(matches!(wrong, Err(Error::BranchMoved { .. })), "{wrong:?}");
+    repo.set_branch_back("main", &from, &to).unwrap();
+    assert_eq!(repo.resolve_branch("main").unwrap(), to);
+    assert_eq!(world.run(repo.top(), ["rev-parse", "HEAD"]), from);
+}
+
+#[test]
 fn a_merge_in_memory_tells_what_conflicts_and_how() {
     let world = World::new();
     let repo = world.repo();

@@ -25,6 +25,14 @@ pub(super) fn api() -> Api {
                 .gives::<Option<Leftovers>>(),
         )
         .post(
+            "/api/task-attempts/{attempt_id}/merge/undo",
+            undo_merge,
+            op(
+                "undoTaskAttemptMerge",
+                "Takes the last merge of an attempt back, unless somebody has built on it or was given it.",
+            ),
+        )
+        .post(
             "/api/task-attempts/{attempt_id}/rebase",
             rebase,
             op(
@@ -84,6 +92,11 @@ async fn merge(
 ) -> Reply<Option<Leftovers>> {
     let landed = app.engine.land(id, fields.try_into()?).await?;
     Ok(Envelope(Leftovers::of(landed.committed)))
+}
+
+async fn undo_merge(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
+    app.engine.undo_landing(id).await?;
+    Ok(NOTHING)
 }
 
 /// Rebases an attempt; conflicts are told with 200 and what they are.

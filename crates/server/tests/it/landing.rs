@@ -48,6 +48,28 @@ async fn a_merge_answers_null_and_the_status_tells_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_merge_is_undone_and_its_task_is_in_review_again() {
+    let world = World::new().await;
+    let (attempt, _worktree, repository) = finished(&world, "edit note.txt hello");
+    let before = git(&repository, &["rev-parse", "main"]);
+    let undo = || world.call("POST", &format!("{attempt}/merge/undo"), &[], None);
+    let refusal = undo().refusal(409);
+    assert!(refusal.contains("is not merged"), "{refusal}");
+    world.call("POST", &format!("{attempt}/merge"), &[], None).data();
+    assert_eq!(undo().data(), Value::Null);
+    assert_eq!(git(&repository, &["rev-parse", "main"]), before);
+    let status = world.get(&format!("{attempt}/branch-status")).data();
+    assert_eq!((&status["commits_ahead"], &status["merges"]), (&json!(1), &json!([])));
+    let told = world.get(&attempt).data();
+    assert_eq!((&told["is_merged"], &told["task"]["status"]), (&json!(false), &json!("inreview")));
+    world.call("POST", &format!("{attempt}/merge"), &[], None).data();
+    let later = commit(&repository, "later.txt", "later\n");
+    let refusal = undo().refusal(409);
+    assert!(refusal.contains("'main' has moved on since; run `git revert"), "{refusal}");
+    assert_eq!(git(&repository, &["rev-parse", "main"]), later);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_diverged_branch_is_a_conflict_and_a_rebase_with_conflicts_is_told_with_200() {
     let world = World::new().await;
     let (attempt, worktree, repository) = finished(&world, "edit README.md mine");

@@ -33,6 +33,11 @@ pub(super) enum Act {
         #[arg(long)]
         wait: bool,
     },
+    /// Take the last merge of an attempt back, unless somebody has built on it or was given it
+    Unmerge {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+    },
     /// Build an attempt's commits again on its target, or on another branch that becomes its target
     Rebase {
         #[arg(value_name = "ATTEMPT")]
@@ -79,6 +84,14 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
             shown_status(output, &client.get(&at(&attempt, "branch-status"))?)
         }
         Act::Merge { id, skip_hooks, wait } => merge(client, output, id, *skip_hooks, *wait),
+        Act::Unmerge { id } => {
+            let attempt = ids::attempt(client, id)?;
+            client.post(&at(&attempt, "merge/undo"), None)?;
+            standing(client, output, &attempt, |status| {
+                let target = text(status, "target_branch_name");
+                format!("{target} is as it was before; the work is on {}", attempt.branch)
+            })
+        }
         Act::Rebase { id, onto, since, skip_hooks } => {
             let attempt = ids::attempt(client, id)?;
             let body = json!({"new_base_branch": onto, "old_base_branch": since, "skip_hooks": skip_hooks});
