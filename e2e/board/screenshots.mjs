@@ -1,13 +1,9 @@
-// Takes the pictures of docs/screenshots: `node e2e/board/screenshots.mjs [DIRECTORY]`. The world in them is made here,
-// by the scripted agent, so that they show what is there and nothing else.
+// The pictures of docs/screenshots. The world in them is made here, by the scripted agent, so that they show what is there
+// and nothing else. `node e2e/board/run.mjs --screenshots` takes them anew.
 
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { World, until } from './world.mjs';
-
-const out = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../../docs/screenshots');
-mkdirSync(out, { recursive: true });
+import { join } from 'node:path';
+import { until } from './world.mjs';
 
 const FILES = {
   'README.md': '# Shop\n\nAn API for a small shop.\n',
@@ -84,42 +80,51 @@ async function still(page) {
   });
 }
 
-const SIZES = { desktop: { width: 1400, height: 900 }, phone: { width: 375, height: 812 } };
+const SIZES = {
+  desktop: { viewport: { width: 1400, height: 900 } },
+  phone: { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true },
+};
+const THEMES = ['light', 'dark'];
 
-const world = await World.start();
-try {
-  const { shop, asks, ready, conflict } = await furnish(world);
-  const pages = {
-    board: { path: '/', there: (page) => page.getByRole('list', { name: /^Review/ }).or(page.getByRole('radiogroup')).first() },
-    approval: { path: `/a/${asks.attempt.id}`, there: (page) => page.getByRole('button', { name: /^(Hold to allow|Allow)$/ }).first() },
-    changes: { path: `/a/${ready.attempt.id}?tab=changes`, there: (page) => page.getByTestId('diff-file').first() },
-    conflict: { path: `/a/${conflict.attempt.id}`, there: (page) => page.getByRole('log', { name: 'Conversation' }) },
-    inbox: { path: '/inbox', there: (page) => page.getByRole('list', { name: 'Inbox' }) },
-    agents: { path: '/settings/agents', there: (page) => page.getByRole('heading', { name: /Agents/ }).first() },
-    'new-task': { path: `/p/${shop.id}`, there: async (page) => { await page.getByRole('button', { name: /New task/ }).first().click(); return page.getByRole('dialog', { name: /New task/ }); } },
-  };
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    for (const theme of ['light', 'dark']) {
-      const options = { viewport, colorScheme: theme, ...(size === 'phone' && { hasTouch: true, isMobile: true }) };
-      const { page } = await world.open('/inbox', options);
-      for (const [name, { path, there }] of Object.entries(pages)) {
-        await page.goto(path);
-        await (await there(page)).waitFor();
+/** Takes all pictures into a directory, in a world that has nothing yet, and tells their names. */
+export async function takePictures(world, directory) {
+  mkdirSync(directory, { recursive: true });
+  const names = [];
+  const tabs = [];
+  for (const [size, options] of Object.entries(SIZES)) tabs.push({ size, page: (await world.open('/', options)).page });
+  /** One picture for each size and theme, of where `go` has led. */
+  const take = async (name, go) => {
+    for (const { size, page } of tabs) {
+      const there = await go(page);
+      await there.waitFor();
+      for (const colorScheme of THEMES) {
+        await page.emulateMedia({ colorScheme });
         await still(page);
-        await page.screenshot({ path: join(out, `${name}-${size}-${theme}.png`) });
+        names.push(`${name}-${size}-${colorScheme}.png`);
+        await page.screenshot({ path: join(directory, names.at(-1)) });
       }
     }
-  }
-} finally {
-  await world.end();
-}
-const empty = await World.start();
-try {
-  for (const theme of ['light', 'dark']) {
-    const { page } = await empty.open('/', { viewport: SIZES.desktop, colorScheme: theme });
-    await still(page);
-    await page.screenshot({ path: join(out, `first-run-desktop-${theme}.png`) });
-  }
-} finally {
-  await empty.end();
+  };
+  await take('first-run', async (page) => page.getByRole('button', { name: 'Try the demo' }));
+  const { shop, asks, ready, conflict } = await furnish(world);
+  const visit = (path, there) => async (page) => {
+    await page.goto(path);
+    return there(page);
+  };
+  await take('board', visit('/', (page) => page.getByRole('list', { name: /^Review/ })));
+  await take('approval', visit(`/a/${asks.attempt.id}`, (page) => page.getByRole('button', { name: /^(Hold to allow|Allow)$/ }).first()));
+  await take('changes', visit(`/a/${ready.attempt.id}?tab=changes`, (page) => page.getByTestId('diff-file').first()));
+  await take('conflict', visit(`/a/${conflict.attempt.id}`, (page) => page.getByRole('log', { name: 'Conversation' })));
+  await take('inbox', visit('/inbox', (page) => page.getByRole('list', { name: 'Inbox' })));
+  await take('agents', visit('/settings/agents', (page) => page.getByRole('heading', { name: /Agents/ }).first()));
+  await take('new-task', visit(`/p/${shop.id}`, async (page) => {
+    await page.getByRole('button', { name: /New task/ }).first().click();
+    return page.getByRole('dialog', { name: /New task/ });
+  }));
+  for (const { page } of tabs) await visit('/', (page) => page.getByRole('list', { name: /^Review/ }).waitFor())(page);
+  await world.kill();
+  await take('away', async (page) => page.getByRole('alert').filter({ hasText: 'The server is away since' }));
+  // Whoever ends the world asks the server to end its agents.
+  await world.serve();
+  return names;
 }

@@ -31,10 +31,10 @@ export class World {
     return world;
   }
 
-  /** Starts the server, or starts it again on the same port and home. */
+  /** Starts the server, or starts it again on the same port and home; `environment` is added to what it has. */
   async serve() {
     this.server = spawn(FORGE, ['serve', '--port', String(this.port ?? 0)], {
-      env: { ...process.env, FORGE_HOME: this.home, FORGE_WORKTREES: join(this.directory, 'worktrees'), HOME: this.directory },
+      env: { ...process.env, ...this.environment, FORGE_HOME: this.home, FORGE_WORKTREES: join(this.directory, 'worktrees'), HOME: this.directory },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.output = '';
@@ -151,13 +151,13 @@ export class World {
 /** A tab, and what went wrong in it. */
 export class Tab {
   constructor(world, context, page) {
-    Object.assign(this, { world, context, page, faults: [] });
+    Object.assign(this, { world, context, page, faults: [], refused: [], expected: new Set() });
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', (error) => this.faults.push(`page error: ${error.message}`));
     page.on('console', (message) => {
       const text = message.text();
       if (/Content Security Policy|Trusted ?Types|TrustedHTML|TrustedScript/i.test(text)) this.faults.push(`policy: ${text}`);
-      // An absent server is reported by the browser itself; everything else that is an error is ours.
+      // An absent server is reported by the browser itself, a refusal below; everything else that is an error is ours.
       else if (message.type() === 'error' && !/Failed to load resource|WebSocket connection|error occurred when fetching the script/.test(text)) this.faults.push(`console: ${text}`);
     });
     page.on('request', (request) => {
@@ -166,11 +166,47 @@ export class Tab {
       const isPreview = url.hostname.endsWith('.localhost') && request.frame() !== page.mainFrame();
       if (!isOurs && !isPreview) this.faults.push(`request to elsewhere: ${request.url()}`);
     });
+    page.on('response', async (response) => {
+      const { host, pathname } = new URL(response.url());
+      const status = response.status();
+      if (host !== new URL(world.front).host || status < 400) return;
+      // What a journey answers itself comes from no server.
+      if ((await response.serverAddr().catch(() => null)) === null) return;
+      const what = `${response.request().method()} ${pathname}`;
+      // What is written while the queue has the draft is refused there, and kept by the browser.
+      if (!(status === 409 && /^PUT .*\/draft$/.test(what))) this.refused.push({ status, what });
+    });
+    this.#countSockets();
+  }
+
+  /** A page has one socket, whatever it follows. */
+  #countSockets() {
+    const sockets = new Set();
+    // Those of a page that is left go with it, when the next one is there.
+    let isLeaving = false;
+    this.page.on('request', (request) => { isLeaving ||= request.isNavigationRequest() && request.frame() === this.page.mainFrame(); });
+    this.page.on('framenavigated', (frame) => {
+      if (frame !== this.page.mainFrame() || !isLeaving) return;
+      sockets.clear();
+      isLeaving = false;
+    });
+    this.page.on('websocket', (socket) => {
+      if (new URL(socket.url()).host !== new URL(this.world.front).host) return;
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      if (sockets.size > 1) this.faults.push(`${sockets.size} sockets at once: ${[...sockets].map((it) => it.url()).join(', ')}`);
+    });
+  }
+
+  /** The server will refuse something with one of these answers, as the journey wants it to. */
+  expects(...statuses) {
+    for (const status of statuses) this.expected.add(status);
   }
 
   /** Fails when the page did something wrong since it was opened. */
   check() {
-    assert.deepEqual(this.faults, []);
+    const unexpected = this.refused.filter(({ status }) => !this.expected.has(status));
+    assert.deepEqual([...this.faults, ...unexpected.map(({ status, what }) => `${status} for ${what}`)], []);
   }
 
   /** Fails when axe finds something serious on the page as it is now. */

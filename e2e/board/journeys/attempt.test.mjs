@@ -60,9 +60,13 @@ journey('a killed server leaves no gap in the conversation', async (world) => {
   await world.serve();
   await log(tab).getByText('counted', { exact: true }).waitFor();
   const numbers = new Set();
+  let last = '';
   await until('every line to be drawn', async () => {
-    for (const text of await drawn(tab)) numbers.add(Number(text.match(/ line (\d+)$/)?.[1] ?? 0));
-    await log(tab).press('PageUp');
+    const texts = await drawn(tab);
+    for (const text of texts) numbers.add(Number(text.match(/ line (\d+)$/)?.[1] ?? 0));
+    // A step is less than is drawn at once, and comes after the one before was drawn: none is passed over.
+    if (texts.join() !== last) await log(tab).evaluate((box) => box.scrollBy({ top: -box.clientHeight / 3, behavior: 'instant' }));
+    last = texts.join();
     return numbers.has(1);
   });
   numbers.delete(0);
@@ -130,21 +134,35 @@ journey('hostile words of an agent are words', async (world) => {
   assert.ok(entries.some(({ entry }) => entry.content.includes('<script>')));
 });
 
-journey('the raw log of a setup script has its lines, colours and exit code', async (world) => {
+journey('every run has its row, and the raw log of a script its lines, colours and exit code', async (world) => {
   const project = await world.project();
-  await world.put(`/projects/${project.id}`, { setup_script: "printf '\\033[33msetting up\\033[0m\\nsecond line\\n'" });
-  const { attempt } = await world.start(project, 'With a setup', 'say hello');
+  await world.put(`/projects/${project.id}`, {
+    setup_script: "printf '\\033[33msetting up\\033[0m\\nsecond line\\n'",
+    cleanup_script: 'echo tidied; exit 4',
+    dev_script: 'echo serving; sleep 600',
+  });
+  const { attempt } = await world.start(project, 'With scripts', 'edit a.txt one');
   const tab = await world.open(`/a/${attempt.id}`);
   const { page } = tab;
   await page.getByRole('tab', { name: /^Runs/ }).click();
   await page.waitForURL(/tab=runs/);
-  await page.getByRole('list', { name: 'Runs' }).getByRole('button', { name: 'Setup, completed' }).click();
+  const row = (name) => page.getByRole('list', { name: 'Runs' }).getByRole('button', { name });
+  await row('Setup, completed').click();
   const raw = page.getByRole('log', { name: 'Log of Setup' });
   await raw.getByText('second line').waitFor();
   assert.match(await raw.getByText('setting up').evaluate((it) => it.style.color), /--ansi-yellow/);
-  const runs = await world.get(`/execution-processes?task_attempt_id=${attempt.id}`);
-  assert.deepEqual(runs.filter((run) => run.run_reason === 'setupscript').map((run) => run.exit_code), [0]);
+  await row('Cleanup, failed, exit 4').click();
+  await page.getByRole('log', { name: 'Log of Cleanup' }).getByText('tidied').waitFor();
+  await world.post(`/task-attempts/${attempt.id}/start-dev-server`);
+  await row('Dev server, running').click();
+  await page.getByRole('log', { name: 'Log of Dev server' }).getByText('serving').waitFor();
   await tab.accessible();
+  await page.getByRole('button', { name: 'Stop Dev server' }).click();
+  await row('Dev server, stopped').waitFor();
+  const runs = await world.get(`/execution-processes?task_attempt_id=${attempt.id}`);
+  const ends = runs.map(({ run_reason, status, exit_code }) => [run_reason, status, exit_code]);
+  assert.deepEqual(ends.slice(0, 3), [['setupscript', 'completed', 0], ['codingagent', 'completed', 0], ['cleanupscript', 'failed', 4]]);
+  assert.deepEqual(ends[3].slice(0, 2), ['devserver', 'killed']);
 });
 
 journey('a snapshot is restored, and the restore is undone', async (world) => {
@@ -158,6 +176,10 @@ journey('a snapshot is restored, and the restore is undone', async (world) => {
   assert.equal(note(), 'two\n');
   const tab = await world.open(`/a/${attempt.id}?tab=snapshots`);
   const { page } = tab;
+  const files = page.getByRole('list', { name: 'Changed files' });
+  await page.getByRole('button', { name: 'Changes of after turn 2' }).click();
+  await files.getByText('note.txt').waitFor();
+  assert.equal((await files.innerText()).replace(/\s+/g, ' '), 'note.txt +1 −1');
   await page.getByRole('button', { name: 'Restore after turn 1' }).click();
   const ask = page.getByRole('alertdialog', { name: 'Put the files back to after turn 1?' });
   await tab.accessible();
@@ -165,6 +187,16 @@ journey('a snapshot is restored, and the restore is undone', async (world) => {
   await until('the old words', () => note() === 'one\n');
   await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
   await until('the new words', () => note() === 'two\n');
+  // The same from the turns themselves.
+  const act = async (turn, words) => {
+    await page.getByRole('button', { name: `Actions for turn ${turn}` }).click();
+    await page.getByRole('menuitem', { name: words }).click();
+  };
+  await act(1, 'Changes of this turn');
+  await until('the changes of the first turn', async () => /^note.txt \+1 −0$/.test((await files.innerText()).replace(/\s+/g, ' ')));
+  await act(2, 'Restore files to before this turn');
+  await page.getByRole('alertdialog', { name: 'Put the files back to before turn 2?' }).getByRole('button', { name: 'Put the files back' }).click();
+  await until('the old words again', () => note() === 'one\n');
   const whys = (await world.get(`/task-attempts/${attempt.id}/snapshots`)).map(({ why }) => why);
   assert.ok(whys.filter((why) => why !== 'turn').length >= 2, whys.join());
 });
@@ -183,6 +215,21 @@ journey('an attempt on a phone: read, reply, and every tab without scrolling sid
   const narrow = async () => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
   await narrow();
   await tab.accessible();
+  const small = () => page.getByRole('button').or(page.getByRole('tab')).or(page.getByRole('menuitemradio')).evaluateAll((all) => all
+    .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
+    .map((it) => it.getAttribute('aria-label') ?? it.textContent));
+  for (const [name, shown] of [['Preview', page.getByRole('button', { name: 'Start', exact: true })], ['Snapshots', page.getByRole('list', { name: 'Snapshots' })]]) {
+    await page.getByRole('button', { name: /^More tabs/ }).tap();
+    const choice = page.getByRole('menuitemradio', { name });
+    await choice.waitFor();
+    await tab.accessible();
+    assert.deepEqual(await small(), []);
+    await choice.tap();
+    await shown.waitFor();
+    await page.getByRole('button', { name: `More tabs, ${name}` }).waitFor();
+    await narrow();
+    await tab.accessible();
+  }
   for (const name of [/^Changes/, 'Land', 'Runs', 'Chat']) {
     await page.getByRole('tablist', { name: 'Attempt' }).getByRole('tab', { name }).tap();
     await narrow();
@@ -191,10 +238,7 @@ journey('an attempt on a phone: read, reply, and every tab without scrolling sid
   await page.getByRole('button', { name: 'Send', exact: true }).tap();
   await log(tab).getByText('and back', { exact: true }).waitFor();
   await world.settled(attempt.id, 'finished');
-  const small = await page.getByRole('button').evaluateAll((all) => all
-    .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
-    .map((it) => it.getAttribute('aria-label') ?? it.textContent));
-  assert.deepEqual(small, []);
+  assert.deepEqual(await small(), []);
 });
 
 journey('a long conversation is read back page by page, found in, and linked to', async (world) => {
@@ -206,6 +250,23 @@ journey('a long conversation is read back page by page, found in, and linked to'
   const kept = () => log(tab).getByTestId('entry').count();
   const top = async () => Number((await log(tab).getByTestId('entry').first().innerText()).match(/ line (\d+)$/)?.[1] ?? 0);
   const seen = [];
+  const refuse = async (what, sentence) => {
+    await tab.page.route(what, (route) => route.fulfill({ status: 500, json: { success: false, message: 'Not now.' } }));
+    return { alert: tab.page.getByRole('alert').filter({ hasText: sentence }), end: () => tab.page.unroute(what) };
+  };
+  await log(tab).hover();
+  const earlier = await refuse('**/entries?before=*', 'Earlier messages are not shown: Not now.');
+  await until('it to be said that no page comes', async () => {
+    await tab.page.mouse.wheel(0, -4000);
+    return earlier.alert.isVisible();
+  });
+  assert.equal(await log(tab).getByText('Loading earlier messages…').count(), 0);
+  await earlier.end();
+  // A scroll that still goes on asks again by itself.
+  await until('it to come when it is asked for again', async () => {
+    await earlier.alert.getByRole('button', { name: 'Try again' }).click({ timeout: 1000 }).catch(() => {});
+    return !(await earlier.alert.isVisible());
+  });
   await log(tab).hover();
   await until('a page that was not there at first', async () => {
     await tab.page.mouse.wheel(0, -4000);
@@ -217,10 +278,21 @@ journey('a long conversation is read back page by page, found in, and linked to'
   await tab.page.keyboard.press('f');
   await tab.page.getByRole('searchbox', { name: 'Find in this attempt' }).fill('the very first');
   await tab.page.keyboard.press('Enter');
-  await tab.page.getByRole('list', { name: 'Found' }).getByRole('button').first().click();
+  const found = tab.page.getByRole('list', { name: 'Found' }).getByRole('button').first();
+  const newest = tab.page.getByRole('button', { name: /^(Newest|[\d.k]+ new)$/ });
+  // A place that does not come holds nobody: the end is reached, and the place when it is asked for again.
+  const place = await refuse('**/entries?around=*', 'That place is not shown: Not now.');
+  await found.click();
+  await place.alert.waitFor();
+  await newest.click();
+  await log(tab).getByText('the very last', { exact: true }).waitFor();
+  await until('the end to be in view', () => log(tab).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 80));
+  await place.end();
+  await found.click();
   await log(tab).getByText('the very first', { exact: true }).waitFor();
+  await place.alert.waitFor({ state: 'detached' });
   await tab.accessible();
-  await tab.page.getByRole('button', { name: /^(Newest|[\d.k]+ new)$/ }).click();
+  await newest.click();
   await log(tab).getByText('the very last', { exact: true }).waitFor();
   // A link leads to the thing itself.
   const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?find=${encodeURIComponent('line 700')}&limit=5`);

@@ -99,14 +99,16 @@ journey('the board is worked with the keyboard alone', async (world) => {
   await page.keyboard.press('h');
   await focused(upper);
   await page.keyboard.press('m');
+  // While a menu is open nobody else hears the keys: nothing is started, archived or selected behind it.
   await page.getByRole('menuitemradio', { name: 'Wish' }).waitFor();
-  await page.keyboard.press('c');
-  await page.keyboard.press('Enter');
+  for (const key of ['s', 'e', 'x', 'c', 'Enter']) await page.keyboard.press(key);
   await becomes(world, taskOf(upper), 'cancelled');
   await page.getByRole('status').filter({ hasText: 'Moved to Cancelled.' }).waitFor();
   await page.keyboard.press('z');
   await becomes(world, taskOf(upper), 'todo');
   await inColumn(tab, 'Wish', upper).waitFor();
+  assert.deepEqual(await world.get(`/task-attempts?task_id=${taskOf(upper).id}`), []);
+  assert.equal(await page.getByRole('toolbar', { name: '1 selected' }).count(), 0);
 
   // A running one is not simply put away.
   await page.keyboard.press('l');
@@ -118,6 +120,51 @@ journey('the board is worked with the keyboard alone', async (world) => {
   await becomes(world, taskOf(lower), 'todo');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+});
+
+journey('who stops and moves a task that is being stopped already has it moved', async (world) => {
+  const { project, open } = await board(world);
+  const { task, attempt } = await world.start(project, 'Busy', 'sleep 600000');
+  await world.settled(attempt.id, 'running');
+  const tab = await open();
+  const { page } = tab;
+  const stops = [];
+  await page.route('**/stop', (route) => { stops.push(route); });
+  const choose = async (...items) => {
+    await page.getByRole('button', { name: 'Actions for Busy' }).click();
+    for (const [role, name] of items) await page.getByRole(role, { name, exact: true }).click();
+  };
+  await choose(['menuitem', 'Stop']);
+  await until('the stop to be under way', () => stops.length === 1);
+  await choose(['menuitem', 'Move to…'], ['menuitemradio', 'Wish']);
+  await page.getByRole('alertdialog', { name: 'Stop the agent?' }).getByRole('button', { name: 'Stop and move to Wish' }).click();
+  // Nothing else is done to it meanwhile, which is said.
+  await inColumn(tab, 'Forge', 'Busy').waitFor();
+  assert.equal(stops.length, 1);
+  await stops[0].continue();
+  await becomes(world, task, 'todo');
+  await inColumn(tab, 'Wish', 'Busy').waitFor();
+  assert.equal((await world.attempt(attempt.id)).state, 'stopped');
+});
+
+journey('the board keeps still while one of its cards has the focus', async (world) => {
+  const { project, open } = await board(world);
+  const [first, second] = [await world.task(project, 'First wish'), await world.task(project, 'Second wish')];
+  const tab = await open();
+  await inColumn(tab, 'Wish', 'First wish').focus();
+  // The count changes at once. How many cards are there in the same moment tells whether their place has waited.
+  const cardsThen = tab.page.evaluate(() => new Promise((tell) => {
+    const look = () => {
+      const list = document.querySelector('[role=list][aria-label="Wish, 1 task"]');
+      if (list) tell(list.querySelectorAll('[role=listitem]').length);
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  }));
+  await world.put(`/tasks/${second.id}`, { status: 'cancelled' });
+  assert.equal(await cardsThen, 2);
+  await tab.page.evaluate(() => document.activeElement.blur());
+  await cardOf(tab, 'Second wish').waitFor({ state: 'detached' });
+  assert.deepEqual([await status(world, first), await status(world, second)], ['todo', 'cancelled']);
 });
 
 journey('to take work back to Forge is to reply to its agent, and the way back leads to the same card', async (world) => {
@@ -278,6 +325,16 @@ journey('on a phone the board is one column at a time', async (world) => {
   await page.getByRole('radiogroup', { name: 'Column' }).getByText('Wish').tap();
   await inColumn(tab, 'Wish', 'A wish').waitFor();
   await page.getByRole('radiogroup', { name: 'Column' }).getByText('Review').tap();
+  // To merge first leads to the landing, and asks there.
+  await page.getByRole('button', { name: 'Actions for Ready to read' }).tap();
+  await page.getByRole('menuitem', { name: 'Move to…' }).tap();
+  await page.getByRole('menuitemradio', { name: 'Done' }).tap();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Merge first' }).tap();
+  const merge = page.getByRole('alertdialog', { name: 'Merge 1 commit into main?' });
+  await merge.getByRole('button', { name: 'Cancel' }).tap();
+  await page.getByRole('tab', { name: 'Land', selected: true }).waitFor();
+  assert.equal((await world.attempt(attempt.id)).is_merged, false);
+  await page.goBack();
   await page.getByRole('button', { name: 'Actions for Ready to read' }).tap();
   await page.getByRole('menuitem', { name: 'Archive' }).tap();
   await becomes(world, task, 'archived');
@@ -303,6 +360,7 @@ journey('with the server gone every card stays, and says why nothing can be done
   await inColumn(tab, 'Wish', 'Stay here').waitFor();
   await world.kill();
   await tab.page.getByRole('alert').filter({ hasText: 'The server is away since' }).waitFor();
+  assert.equal(await tab.page.getByRole('alert').count(), 1);
   await inColumn(tab, 'Wish', 'Stay here').waitFor();
   const start = tab.page.getByRole('button', { name: 'Start: Stay here' });
   assert.equal(await start.getAttribute('aria-disabled'), 'true');

@@ -1,6 +1,8 @@
 // Reading what an attempt changed, and answering it line by line.
 
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
@@ -20,11 +22,11 @@ const EVERY_KIND = [
 ].join('\n');
 
 /** An attempt that has come to its end, and its changes in a tab. */
-async function changed(world, script, files = FILES, options = {}) {
+async function changed(world, script, files = FILES, options = {}, pane = 'changes') {
   const project = await world.project('shop', files);
   const { task, attempt } = await world.start(project, 'Rate limiter', script);
   await world.settled(attempt.id, 'finished');
-  const tab = await world.open(`/a/${attempt.id}?tab=changes`, options);
+  const tab = await world.open(`/a/${attempt.id}?tab=${pane}`, options);
   const tree = tab.page.getByRole('tree', { name: 'Changed files' });
   const file = (path) => tab.page.getByRole('region', { name: path, exact: true });
   return { project, task, attempt, tab, page: tab.page, tree, file };
@@ -36,7 +38,13 @@ const diffOf = async (world, attempt) => {
 };
 
 journey('a diff is read: what is new, edited, deleted, renamed and binary', async (world) => {
-  const { attempt, tab, page, tree, file } = await changed(world, EVERY_KIND);
+  const script = `${EVERY_KIND}\nrun seq 1 5200 > src/numbers.txt`;
+  const { attempt, tab, page, tree, file } = await changed(world, script, FILES, {}, 'runs');
+  // Colours are loaded when there is code to colour.
+  const isLoaded = () => page.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => /highlight/.test(name)));
+  await page.getByRole('log', { name: 'Log of Agent' }).waitFor();
+  assert.equal(await isLoaded(), false);
+  await page.getByRole('tab', { name: /^Changes/ }).click();
   for (const name of [
     'src/limit.js, new, 1 added',
     'src/server.js, 1 added, 1 deleted',
@@ -49,10 +57,23 @@ journey('a diff is read: what is new, edited, deleted, renamed and binary', asyn
   assert.equal(await lines.getByRole('row').filter({ hasText: 'v5 = 5' }).count(), 0, 'far lines are folded');
   await lines.getByRole('button', { name: /lines are the same/ }).first().click();
   await lines.getByRole('row').filter({ hasText: 'v5 = 5;' }).waitFor();
+  await until('the colours', isLoaded);
+  const line = file('src/limit.js').getByRole('row').filter({ hasText: 'limit = 60' });
+  const colour = (word) => line.getByText(word, { exact: true }).evaluate((it) => getComputedStyle(it).color);
+  assert.equal(new Set([await colour('const'), await colour('60'), await line.evaluate((it) => getComputedStyle(it).color)]).size, 3);
+  const go = (name) => tree.getByRole('treeitem', { name }).press('Enter');
+  await go(/^src\/numbers.txt/);
+  const long = file('src/numbers.txt');
+  await long.getByText('5,200 lines.').waitFor();
+  assert.equal(await long.getByRole('row').count(), 0);
+  await long.getByRole('button', { name: 'Show', exact: true }).click();
+  await long.getByRole('button', { name: 'Show anyway' }).click();
+  await long.getByRole('row').filter({ hasText: /^1\D*1$/ }).first().waitFor();
+  await go(/^logo.bin/);
   await file('logo.bin').getByText('A binary file').waitFor();
-  await tree.getByRole('treeitem', { name: /^package-lock.json/ }).click();
+  await go(/^package-lock.json/);
   await file('package-lock.json').getByText('Generated file, 900 lines.').waitFor();
-  assert.deepEqual(await diffOf(world, attempt), ['logo.bin', 'package-lock.json', 'src/gone.js', 'src/limit.js', 'src/renamed.js', 'src/server.js']);
+  assert.deepEqual(await diffOf(world, attempt), ['logo.bin', 'package-lock.json', 'src/gone.js', 'src/limit.js', 'src/numbers.txt', 'src/renamed.js', 'src/server.js']);
   await tab.accessible();
   await tab.named();
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -80,9 +101,18 @@ journey('comments on lines go to the agent as one message', async (world) => {
   const { attempt, tab, page, file } = await changed(world, EVERY_KIND);
   const server = file('src/server.js');
   await server.getByRole('button', { name: 'Comment on line 31', exact: true }).click();
-  await page.getByRole('textbox', { name: 'Comment on line 31' }).fill('Why 3030?');
-  await page.keyboard.press('Control+Enter');
-  await server.getByRole('article', { name: 'Comment on line 31' }).getByText('Why 3030?').waitFor();
+  const box = page.getByRole('textbox', { name: 'Comment on line 31' });
+  await box.fill('Why 3031?');
+  const bar = page.getByRole('region', { name: 'Comments' });
+  await bar.getByText('1 comment in 1 file').waitFor();
+  // What was not even saved comes back too.
+  await bar.getByRole('button', { name: 'Discard' }).click();
+  await box.waitFor({ state: 'detached' });
+  const notices = page.getByRole('region', { name: 'Notices' });
+  await notices.getByText('The comment is gone.').waitFor();
+  await notices.getByRole('button', { name: 'Undo' }).click();
+  const note = server.getByRole('article', { name: 'Comment on line 31' });
+  await note.getByText('Why 3031?').waitFor();
   // A stretch of lines, by dragging; the bar that has just come may still move them.
   const stretch = page.getByRole('textbox', { name: 'Comment on lines 29 to 30' });
   await until('the box for two lines', async () => {
@@ -93,7 +123,10 @@ journey('comments on lines go to the agent as one message', async (world) => {
     return stretch.isVisible();
   });
   await stretch.fill('Name these.');
-  const bar = page.getByRole('region', { name: 'Comments' });
+  // To open another box saves this one; what is edited is sent as it reads, saved or not.
+  await note.getByRole('button', { name: 'Edit the comment on line 31' }).click();
+  await server.getByRole('article', { name: 'Comment on lines 29 to 30' }).getByText('Name these.').waitFor();
+  await box.fill('Why 3030?');
   await bar.getByText('2 comments in 1 file').waitFor();
   await tab.accessible();
   await bar.getByRole('button', { name: 'Send to agent' }).click();
@@ -133,8 +166,8 @@ journey('a comment outlives the tab, and says when its line has changed', async 
   assert.equal((await world.get(`/task-attempts/${attempt.id}/comments`)).length, 1);
 });
 
-journey('a file that was viewed is folded and stays so', async (world) => {
-  const { page, file } = await changed(world, EVERY_KIND);
+journey('a file that was viewed is folded, and stays so until it is another', async (world) => {
+  const { attempt, page, file } = await changed(world, EVERY_KIND);
   const box = page.getByRole('checkbox', { name: 'Viewed src/limit.js' });
   await file('src/limit.js').getByRole('table').waitFor();
   await box.check();
@@ -143,18 +176,50 @@ journey('a file that was viewed is folded and stays so', async (world) => {
   await box.waitFor();
   assert.equal(await box.isChecked(), true);
   assert.equal(await file('src/limit.js').getByRole('table').count(), 0);
+  // As many lines as before, and not the same: told live, and found out after a reload.
+  const rewrite = async (limit) => {
+    await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: `edit src/limit.js export const limit = ${limit};` });
+    await until('the line to be rewritten', async () => {
+      const { diffs } = await world.get(`/task-attempts/${attempt.id}/diff?path=src/limit.js`);
+      return diffs[0].newContent.includes(` = ${limit};`);
+    });
+    await world.settled(attempt.id, 'finished');
+  };
+  await rewrite(61);
+  const rows = file('src/limit.js').getByRole('row');
+  const update = page.getByRole('button', { name: 'Update', exact: true });
+  await rows.filter({ hasText: 'limit = 61' }).or(update).first().waitFor();
+  if (await update.isVisible()) await update.click();
+  await rows.filter({ hasText: 'limit = 61' }).waitFor();
+  assert.equal(await box.isChecked(), false);
+  await box.check();
+  await file('src/limit.js').getByRole('table').waitFor({ state: 'detached' });
+  await page.goto('about:blank');
+  await rewrite(62);
+  await page.goto(`/a/${attempt.id}?tab=changes`);
+  await page.getByRole('button', { name: 'Shown: Since I last looked' }).or(page.getByRole('button', { name: 'Shown: All changes' })).click();
+  await page.getByRole('menuitemradio', { name: 'All changes' }).click();
+  await rows.filter({ hasText: 'limit = 62' }).waitFor();
+  assert.equal(await box.isChecked(), false);
 });
 
-journey('a changed file is deleted, and comes back with undo', async (world) => {
+journey('a changed file is deleted, and comes back with undo, also when another was deleted since', async (world) => {
   const { attempt, page, tree, file } = await changed(world, EVERY_KIND);
   await file('src/limit.js').getByRole('button', { name: 'Actions for src/limit.js' }).click();
   await page.getByRole('menuitem', { name: /^Delete this file/ }).click();
-  const row = tree.getByRole('treeitem', { name: /^src\/limit.js/ });
-  await row.waitFor({ state: 'detached' });
-  assert.ok(!(await diffOf(world, attempt)).includes('src/limit.js'));
-  await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
-  await row.waitFor();
-  assert.ok((await diffOf(world, attempt)).includes('src/limit.js'));
+  const notices = page.getByRole('region', { name: 'Notices' });
+  const undo = notices.getByRole('button', { name: 'Undo' });
+  // A notice that has the focus stays.
+  await undo.focus();
+  await until('the file to be gone', async () => !(await diffOf(world, attempt)).includes('src/limit.js'));
+  await world.post(`/task-attempts/${attempt.id}/delete-file?file_path=src/renamed.js`);
+  await undo.click();
+  await notices.getByText('src/limit.js is back.').waitFor();
+  await tree.getByRole('treeitem', { name: /^src\/limit.js/ }).waitFor();
+  await until('one of the two to be back', async () => {
+    const paths = await diffOf(world, attempt);
+    return paths.includes('src/limit.js') && !paths.includes('src/renamed.js');
+  });
 });
 
 journey('a diff of a thousand files is there at once, and few of them are drawn', async (world) => {
@@ -187,6 +252,22 @@ journey('the keyboard goes from file to file and from change to change', async (
   await file('src/limit.js').getByRole('article', { name: 'Comment on line 1' }).waitFor();
   await page.keyboard.press('Control+Enter');
   await until('the comment to be sent', async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).every((it) => it.sent_at));
+  // An editor is a command, which is given the file; a line has its key, a file its menu.
+  const opened = join(world.directory, 'opened');
+  const config = await world.get('/config');
+  const custom_command = `sh -c 'echo "$1" >> ${opened}' editor`;
+  await world.put('/config', { ...config, editor: { ...config.editor, editor_type: 'CUSTOM', custom_command } });
+  const { container_ref: worktree } = await world.attempt(attempt.id);
+  const openings = (count) => until('the editor to be opened', () => {
+    const lines = existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : [];
+    return lines.length === count && lines;
+  });
+  await page.keyboard.press('o');
+  await openings(1);
+  await file('src/server.js').getByRole('button', { name: 'Actions for src/server.js' }).click();
+  await page.getByRole('menuitem', { name: /^Open in editor/ }).click();
+  assert.deepEqual(await openings(2), [join(worktree, 'src/limit.js'), join(worktree, 'src/server.js')]);
+  await file('src/limit.js').focus();
   await page.keyboard.press('v');
   assert.equal(await page.getByRole('checkbox', { name: 'Viewed src/limit.js' }).isChecked(), true);
 });

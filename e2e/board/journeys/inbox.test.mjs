@@ -13,11 +13,17 @@ async function crowd(world) {
   await world.settled(finished.attempt.id, 'finished');
   const failed = await world.start(project, 'Upgrade to TS 7', 'say hm\nexit 3');
   await world.settled(failed.attempt.id, 'failed');
+  const conflict = await world.start(project, 'Rewrite README', 'edit README.md # Shop of the agent');
+  await world.settled(conflict.attempt.id, 'finished');
+  project.write('README.md', '# Shop of somebody\n');
+  project.git('commit', '-qam', 'moved on');
+  await world.post(`/task-attempts/${conflict.attempt.id}/rebase`).catch(() => {});
+  await until('the conflict', async () => (await world.attempt(conflict.attempt.id)).is_conflicted);
   const approval = await world.start(project, 'Drop old migrations', ALLOW);
   await world.settled(approval.attempt.id, 'waiting');
   const question = await world.start(project, 'Session store', 'ask Which store?\nsay thanks');
   await world.settled(question.attempt.id, 'waiting');
-  return { project, finished, failed, approval, question };
+  return { project, finished, failed, conflict, approval, question };
 }
 
 const rows = (tab) => tab.page.getByRole('list', { name: 'Inbox' }).getByRole('listitem');
@@ -30,7 +36,7 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
   await tab.page.keyboard.press('g');
   await tab.page.keyboard.press('i');
   await tab.page.waitForURL(/\/inbox$/);
-  await rowsAre(tab, ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter']);
+  await rowsAre(tab, ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'conflict: Rewrite README', 'finished: Rate limiter']);
   const preview = tab.page.getByRole('region', { name: 'Preview' });
   await preview.getByRole('group', { name: 'Approval: Run' }).getByText('touch allowed.txt').waitFor();
   await tab.accessible();
@@ -42,7 +48,7 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
     const [ask] = await world.get(`/approvals?task_attempt_id=${approval.attempt.id}`);
     return ask.state === 'approved';
   });
-  await rowsAre(tab, ['question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter', 'finished: Drop old migrations']);
+  await rowsAre(tab, ['question: Session store', 'failed: Upgrade to TS 7', 'conflict: Rewrite README', 'finished: Rate limiter', 'finished: Drop old migrations']);
 
   await preview.getByRole('textbox', { name: 'Answer' }).fill('SQLite');
   await until('the question to be answered', async () => {
@@ -62,9 +68,9 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
 });
 
 journey('what is dismissed leaves the inbox in every tab, and undo brings it back', async (world) => {
-  const { failed } = await crowd(world);
+  const { failed, conflict, approval, question } = await crowd(world);
   const [tab, other] = [await world.open('/inbox'), await world.open('/inbox')];
-  const all = ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'finished: Rate limiter'];
+  const all = ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'conflict: Rewrite README', 'finished: Rate limiter'];
   const rest = all.filter((name) => !name.startsWith('failed'));
   await rowsAre(tab, all);
   await tab.page.keyboard.press('j');
@@ -86,15 +92,47 @@ journey('what is dismissed leaves the inbox in every tab, and undo brings it bac
   await tab.page.getByRole('menu', { name: 'Later' }).getByRole('menuitem', { name: 'Tomorrow' }).click();
   await rowsAre(tab, rest);
   await until('the server to know the time', async () => Date.parse((await world.attempt(failed.attempt.id)).later_until) > Date.now());
+
+  // A conflict says with what, and leads to where it is resolved.
+  await tab.page.getByRole('listitem', { name: /^conflict/ }).getByRole('link').click();
+  const preview = tab.page.getByRole('region', { name: 'Preview' });
+  await preview.getByText('Conflicts with main.').waitFor();
+  assert.equal(await preview.getByRole('link', { name: 'Resolve' }).getAttribute('href'), `/a/${conflict.attempt.id}`);
+
+  // One key denies, one goes to where an answer is written.
+  await tab.page.getByRole('listitem', { name: /^approval/ }).getByRole('link').click();
+  await until('the approval to be denied', async () => {
+    await tab.page.keyboard.press('d');
+    const [ask] = await world.get(`/approvals?task_attempt_id=${approval.attempt.id}`);
+    return ask.state === 'denied';
+  });
+  await rowsAre(tab, [...rest.filter((name) => !name.startsWith('approval')), 'finished: Drop old migrations']);
+  await tab.page.getByRole('listitem', { name: /^question/ }).getByRole('link').click();
+  await preview.getByRole('heading', { name: 'Session store' }).waitFor();
+  await tab.page.keyboard.press('r');
+  await tab.page.waitForURL(`**/a/${question.attempt.id}`);
+  await until('the focus in the box', () => tab.page.evaluate(() => document.activeElement?.getAttribute('aria-label') === 'Reply'));
+  assert.equal((await world.attempt(question.attempt.id)).open_asks, 1);
 });
 
-journey('an empty inbox says so, and how many agents work', async (world) => {
+journey('an empty inbox says so, and how many agents work; one that falls silent stands in it', async (world) => {
   const project = await world.project('shop-api');
   const tab = await world.open('/inbox');
   await tab.page.getByText('Nothing needs you.').waitFor();
   const { attempt } = await world.start(project, 'Long one', 'say go\nlines 100000 100');
   await world.settled(attempt.id, 'running');
   await tab.page.getByText('Nothing needs you. 1 agent is working.').waitFor();
+  const { config } = await world.get('/info');
+  await world.put('/config', { ...config, agents: { ...config.agents, stalled_after_seconds: 2 } });
+  const silent = await world.start(project, 'Silent one', 'say hm\nsleep 600000');
+  const { stalled } = await until('the agent to be silent', async () => {
+    const attempt = await world.attempt(silent.attempt.id);
+    return attempt.stalled && attempt;
+  });
+  assert.equal((await world.attempt(attempt.id)).stalled, null);
+  await tab.page.reload();
+  await rowsAre(tab, ['stall: Silent one']);
+  await tab.page.getByRole('region', { name: 'Preview' }).getByText(stalled.replace(/\d.*/, ''), { exact: false }).waitFor();
   await world.post(`/task-attempts/${attempt.id}/stop`);
 });
 

@@ -7,7 +7,7 @@ import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
 const SERVER = `
-  const page = '<!doctype html><h1>The shop</h1><p id="what"></p><script>let seen; try { seen = parent.document.title } catch { seen = "nothing" } document.getElementById("what").textContent = "sees " + seen</script>';
+  const page = '<!doctype html><h1>The shop</h1><p id="what"></p><script>let seen; try { seen = parent.document.title } catch { seen = "nothing" } document.getElementById("what").textContent = "sees " + seen + " as " + self.origin</script>';
   require('http').createServer((_, answer) => answer.end(page)).listen(process.env.FORGE_DEV_PORT, '127.0.0.1', () => console.log('ready'));
 `;
 
@@ -25,8 +25,12 @@ journey('a dev server is started, its page is shown in a closed frame, and it is
   await tab.page.getByText(`Running on port ${server.port}.`).waitFor();
   const frame = tab.page.frameLocator('iframe[title="Preview"]');
   await frame.getByRole('heading', { name: 'The shop' }).waitFor();
-  await frame.getByText('sees nothing').waitFor();
-  assert.match(await tab.page.getByTitle('Preview').getAttribute('src'), /^http:\/\/[0-9a-f]+\.localhost:\d+\/$/);
+  // Without an origin of its own: no cookie, no storage, and nothing of the board.
+  await frame.getByText('sees nothing as null').waitFor();
+  const address = new RegExp(`^http://[0-9a-f]+\\.localhost:${server.port}/$`);
+  assert.match(await tab.page.getByTitle('Preview').getAttribute('src'), address);
+  assert.doesNotMatch(await tab.page.getByTitle('Preview').getAttribute('sandbox'), /allow-same-origin|allow-top-navigation|allow-popups/);
+  assert.match(await tab.page.getByRole('link', { name: 'Open', exact: true }).getAttribute('href'), address);
   await tab.page.getByRole('button', { name: 'Log', exact: true }).click();
   await tab.page.getByRole('log', { name: 'Dev server log' }).getByText('ready').waitFor();
   await tab.page.getByRole('radio', { name: '375' }).click();

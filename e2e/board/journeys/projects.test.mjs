@@ -73,11 +73,13 @@ journey('the settings of a project are saved field by field, its rules too', asy
   };
   await type('Name', 'shop');
   await type('Setup script', 'npm ci\nnpm run build');
+  await type('Dev server', 'npm run dev');
+  await type('Cleanup script', 'npm run format');
   await type('Files to copy', '.env');
   await page.getByLabel('Base branch').selectOption('release');
   await until('the project to be saved', async () => {
     const now = await world.get(`/projects/${project.id}`);
-    return now.name === 'shop' && now.setup_script === 'npm ci\nnpm run build' && now.copy_files === '.env' && now.default_base_branch === 'release';
+    return now.name === 'shop' && now.setup_script === 'npm ci\nnpm run build' && now.dev_script === 'npm run dev' && now.cleanup_script === 'npm run format' && now.copy_files === '.env' && now.default_base_branch === 'release';
   });
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop/ }).waitFor();
   await type('Name', ' ');
@@ -89,6 +91,17 @@ journey('the settings of a project are saved field by field, its rules too', asy
   await page.getByRole('list', { name: 'Rules' }).getByRole('listitem', { name: /npm test/ }).waitFor();
   const rules = await world.get(`/projects/${project.id}/rules`);
   assert.deepEqual(rules.map((it) => [it.effect, it.about, it.pattern]), [['allow', 'command', 'npm test']]);
+
+  // The first that fits counts, so their order is the person's, and each goes when it is not wanted.
+  await rule.getByLabel('Effect').selectOption('Deny');
+  await rule.getByLabel('First words of the command').fill('npm publish');
+  await rule.getByRole('button', { name: 'Add rule' }).click();
+  const patterns = async () => (await world.get(`/projects/${project.id}/rules`)).map((it) => it.pattern);
+  await page.getByRole('button', { name: /^Move up: .*npm publish/ }).click();
+  await until('the other order', async () => JSON.stringify(await patterns()) === '["npm publish","npm test"]');
+  await page.getByRole('button', { name: /^Delete: .*npm test/ }).click();
+  await until('one rule', async () => JSON.stringify(await patterns()) === '["npm publish"]');
+  await page.getByRole('list', { name: 'Rules' }).getByRole('listitem', { name: /npm test/ }).waitFor({ state: 'detached' });
   await tab.accessible();
 });
 
@@ -98,7 +111,7 @@ journey('a project is removed after its name was confirmed, its code stays, and 
   const tab = await world.open(`/settings/project/${project.id}`);
   await tab.page.getByRole('button', { name: 'Remove shop-api' }).click();
   const dialog = tab.page.getByRole('alertdialog', { name: 'Remove shop-api from Forge?' });
-  await dialog.getByText('Your code stays. 1 task and 0 branches go to the trash for 30 days.').waitFor();
+  await dialog.getByText('Your code stays. 1 task and 0 branches go to the trash.').waitFor();
   await dialog.getByRole('button', { name: 'Remove shop-api' }).click();
   await until('the project to be gone', async () => (await world.get('/projects')).length === 0);
   assert.equal(project.git('rev-parse', '--abbrev-ref', 'HEAD').trim(), 'main');
@@ -113,6 +126,12 @@ journey('the first page leads to a project', async (world) => {
   await tab.page.getByRole('heading', { name: /^Forge runs coding agents/ }).waitFor();
   await tab.accessible();
   await tab.named();
+  // Who has a board elsewhere is told how to bring it along.
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await tab.page.getByText('docs/moving-in.md').waitFor();
+  await tab.page.getByRole('button', { name: 'Copy command' }).click();
+  await tab.page.getByRole('status').filter({ hasText: 'The command is copied.' }).waitFor();
+  assert.equal(await tab.page.evaluate(() => navigator.clipboard.readText()), 'forge import vibe-kanban');
   await tab.page.getByRole('main').getByRole('button', { name: 'Add a project' }).click();
   const dialog = tab.page.getByRole('dialog', { name: 'Add a project' });
   await dialog.getByRole('list', { name: 'Changed last' }).getByRole('button', { name: /web-shop git/ }).click();

@@ -1,7 +1,8 @@
 // What does not work says so beside the button that was pressed: whatever the button, and whoever is to blame.
 
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
@@ -28,6 +29,7 @@ journey('without its repository, start, merge, rebase, push and pull request eac
   const { project, wish, ready } = await furnish(world);
   project.git('commit', '-q', '--allow-empty', '-m', 'moved on');
   const tab = await world.open(`/a/${ready.attempt.id}`);
+  tab.expects(422);
   const { page } = tab;
   const strip = landing(page);
   const alert = strip.getByRole('alert');
@@ -139,6 +141,101 @@ journey('a refusal of dismissing, of a setting and of removing a project stands 
 
   assert.deepEqual((await world.get('/projects')).map(({ name }) => name), ['shop-api']);
   assert.notEqual((await world.get('/config')).git_branch_prefix, 'robots');
+});
+
+journey('a refusal of a move, a changed task, a queued message, a restore and another target stands beside its button', async (world) => {
+  const { project, wish, ready } = await furnish(world);
+  project.git('branch', 'release');
+  const busy = await world.start(project, 'Busy', 'sleep 600000');
+  await world.settled(busy.attempt.id, 'running');
+  await world.put(`/task-attempts/${busy.attempt.id}/draft?type=follow_up`, { prompt: 'say more' });
+  await world.post(`/task-attempts/${busy.attempt.id}/draft/queue?type=follow_up`, { queued: true });
+  const tab = await world.open(`/p/${project.id}`);
+  const { page } = tab;
+  await refuse(page, NO);
+  const says = saying(NO);
+
+  // The card is back where it was, with the reason.
+  for (const verb of ['Archive', 'Move to…']) {
+    await choose(page, page.getByRole('button', { name: 'Actions for A wish' }), verb);
+    if (verb === 'Move to…') await page.getByRole('menuitemradio', { name: 'Cancelled' }).click();
+    await says(cardOf(page, 'A wish'));
+    await page.getByRole('list', { name: /^Wish/ }).getByRole('link', { name: 'A wish' }).waitFor();
+    await cardOf(page, 'A wish').getByRole('button', { name: 'Close' }).click();
+  }
+  await choose(page, page.getByRole('button', { name: 'Actions for A wish' }), 'Edit');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Another wish');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await says(dialog);
+  await tab.accessible();
+
+  await page.goto(`/a/${busy.attempt.id}`);
+  await page.getByRole('button', { name: 'Edit: say more' }).click();
+  await page.getByRole('textbox', { name: 'Queued message' }).fill('say less');
+  await page.getByRole('list', { name: 'Queued messages' }).getByRole('button', { name: 'Save' }).click();
+  await says(page.getByRole('list', { name: 'Queued messages' }));
+
+  await page.goto(`/a/${ready.attempt.id}?tab=snapshots`);
+  await page.getByRole('button', { name: 'Restore after turn 1' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Put the files back' }).click();
+  await says(page.getByRole('alertdialog'));
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  await choose(page, landing(page).getByRole('button', { name: 'Other ways to land' }), /^Change target branch/);
+  await page.getByRole('dialog').getByLabel('Branch').selectOption('release');
+  await page.getByRole('dialog').getByRole('button', { name: 'Change target' }).click();
+  await says(page.getByRole('dialog'));
+
+  const { title, status } = await world.get(`/tasks/${wish.id}`);
+  assert.deepEqual([title, status], ['A wish', 'todo']);
+  assert.deepEqual((await world.get(`/task-attempts/${busy.attempt.id}/queue`)).map(({ prompt }) => prompt), ['say more']);
+  assert.equal((await world.attempt(ready.attempt.id)).target_branch, 'main');
+});
+
+journey('a refusal of a snippet, of MCP servers and of a new project stands beside its button', async (world) => {
+  const tab = await world.open('/settings/snippets');
+  const { page } = tab;
+  await refuse(page, NO);
+  const says = saying(NO);
+  const before = (await world.get('/tags')).length;
+  const form = page.getByRole('form', { name: 'New snippet' });
+  await form.getByLabel('Name').fill('careful');
+  await form.getByLabel('Text').fill('Run the tests first.');
+  await form.getByRole('button', { name: 'Add snippet' }).click();
+  await says(form);
+  await page.goto('/settings/mcp');
+  await page.getByRole('textbox', { name: 'MCP servers as JSON' }).fill('{"own": {"command": "my-server"}}');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await says(page.getByRole('main'));
+
+  mkdirSync(join(world.directory, 'fresh'));
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'Add a project' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a project' });
+  await dialog.getByRole('textbox', { name: 'Folder' }).fill(join(world.directory, 'fresh'));
+  await dialog.getByRole('textbox', { name: 'Folder' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Create it here' }).click();
+  await says(dialog);
+  await tab.accessible();
+  assert.equal((await world.get('/tags')).length, before);
+  assert.deepEqual(await world.get('/projects'), []);
+});
+
+journey('what could not be asked for says so in its own place, and is there after another try', async (world) => {
+  await world.project('shop-api');
+  const tab = await world.open('/settings/git');
+  const { page } = tab;
+  await page.route('**/api/disk', (route) => route.fulfill({ status: 500, json: { success: false, data: null, error_data: null, message: NO } }));
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Disk' }).click();
+  const failed = page.getByRole('alert').filter({ hasText: `The disk usage is not shown: ${NO}` });
+  await failed.waitFor();
+  // Everything else is there.
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Trash' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
+  await tab.accessible();
+  await page.unroute('**/api/disk');
+  await failed.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('table', { name: /taken/ }).waitFor();
+  assert.ok((await world.get('/disk')).database_bytes > 0);
 });
 
 journey('with the server killed each kind of button says so when it is pressed', async (world) => {

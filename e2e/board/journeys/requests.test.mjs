@@ -22,7 +22,7 @@ async function answer(world, attempt, press) {
 
 journey('an approval is read in full and allowed with a click', async (world) => {
   const project = await world.project();
-  const { attempt } = await world.start(project, 'Drop old migrations', `say Begin\n${PERMIT}\nsay went on`);
+  const { attempt } = await world.start(project, 'Drop old migrations', `say Begin\n${PERMIT}\nsay went on\npermit Bash {"command": "ls"}\nsay went far`);
   const tab = await world.open(`/a/${attempt.id}`);
   const card = log(tab).getByRole('group', { name: 'Approval: Run' });
   await card.getByText('rm -rf ./migrations').waitFor();
@@ -31,9 +31,17 @@ journey('an approval is read in full and allowed with a click', async (world) =>
   await tab.named();
   await answer(world, attempt, () => card.getByRole('button', { name: 'Allow', exact: true }).click({ timeout: 1000 }));
   await log(tab).getByText('went on', { exact: true }).waitFor();
-  const ask = await asked(world, attempt);
-  assert.equal(ask.state, 'approved');
-  assert.equal(ask.for_session, false);
+  // The like of it may be allowed as long as the attempt lasts.
+  await card.getByText('ls', { exact: true }).waitFor();
+  const asks = () => world.get(`/approvals?task_attempt_id=${attempt.id}`);
+  await until('the second to be allowed', async () => {
+    await card.getByRole('button', { name: 'Allow more' }).click({ timeout: 1000 }).catch(() => {});
+    await tab.page.getByRole('menuitem', { name: 'Bash, and the like of it, in this attempt' }).click({ timeout: 1000 }).catch(() => {});
+    return (await asks()).every((ask) => ask.state !== 'open');
+  });
+  await log(tab).getByText('went far', { exact: true }).waitFor();
+  const answers = (await asks()).map((ask) => [ask.input.command, ask.state, ask.for_session]);
+  assert.deepEqual(answers.sort(), [['ls', 'approved', true], ['rm -rf ./migrations', 'approved', false]]);
   await world.settled(attempt.id, 'finished');
 });
 
@@ -51,17 +59,24 @@ journey('an approval is denied with a reason, which the agent hears', async (wor
 
 journey('keys answer the oldest request, and only one that can be seen', async (world) => {
   const project = await world.project();
-  const { attempt } = await world.start(project, 'Two questions', `${PERMIT}\n${PERMIT.replace('migrations', 'cache')}\nsay went on`);
+  const more = ['cache', 'old'].map((name) => PERMIT.replace('migrations', name)).join('\n');
+  const { attempt } = await world.start(project, 'Three questions', `${PERMIT}\n${more}\nsay went on`);
   const tab = await world.open(`/a/${attempt.id}`);
   await log(tab).getByText('rm -rf ./migrations').last().waitFor();
   await answer(world, attempt, () => tab.page.keyboard.press('a'));
   await log(tab).getByRole('group', { name: 'Approval: Run' }).getByText('rm -rf ./cache').waitFor();
   await until('the second to be denied', async () => {
     await tab.page.keyboard.press('d');
+    return (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).some((ask) => ask.state === 'denied');
+  });
+  await log(tab).getByRole('group', { name: 'Approval: Run' }).getByText('rm -rf ./old').waitFor();
+  await until('the third to be allowed for good', async () => {
+    await tab.page.keyboard.press('Shift+A');
     return (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).every((ask) => ask.state !== 'open');
   });
-  const states = (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).map((ask) => `${ask.input.command} ${ask.state}`);
-  assert.deepEqual(states.sort(), ['rm -rf ./cache denied', 'rm -rf ./migrations approved']);
+  const asks = await world.get(`/approvals?task_attempt_id=${attempt.id}`);
+  const states = asks.map((ask) => `${ask.input.command} ${ask.state}${ask.for_session ? ' in this attempt' : ''}`);
+  assert.deepEqual(states.sort(), ['rm -rf ./cache denied', 'rm -rf ./migrations approved', 'rm -rf ./old approved in this attempt']);
 });
 
 journey('allowing in the project keeps a rule, and the like of it is not asked again', async (world) => {
@@ -98,10 +113,50 @@ journey('a question is answered in words', async (world) => {
   assert.deepEqual([ask.state, ask.answer], ['approved', 'a calm blue']);
 });
 
-journey('a plan is read and let go; another is sent back with a wish', async (world) => {
+journey('options are chosen by click and by number, several where several may be, and words of one\'s own come last', async (world) => {
+  const project = await world.project();
+  const questions = [
+    { question: 'Which libraries?', header: 'Lib', multiSelect: true, options: [{ label: 'zod', description: 'small' }, { label: 'ajv' }, { label: 'yup' }] },
+    { question: 'Which store?', header: 'Store', options: [{ label: 'SQLite' }, { label: 'Redis' }] },
+  ];
+  const { attempt } = await world.start(project, 'Choose', `ask ${JSON.stringify({ questions })}\nask ${JSON.stringify({ questions: [questions[0]] })}\nsay went on`);
+  const tab = await world.open(`/a/${attempt.id}`);
+  const card = log(tab).getByRole('group', { name: 'Question', exact: true });
+  const send = card.getByRole('button', { name: 'Answer', exact: true });
+  await card.getByRole('checkbox', { name: 'yup' }).check();
+  await card.getByRole('checkbox', { name: 'zod' }).press('2');
+  await tab.accessible();
+  assert.equal(await send.getAttribute('aria-disabled'), 'true');
+  await card.getByRole('radio', { name: 'SQLite' }).check();
+  await card.getByRole('radio', { name: 'Redis' }).check();
+  assert.equal(await card.getByRole('radio', { name: 'SQLite' }).isChecked(), false);
+  const asks = () => world.get(`/approvals?task_attempt_id=${attempt.id}`);
+  await until('the first to be answered', async () => {
+    await send.click({ timeout: 1000 }).catch(() => {});
+    return (await asks()).some((ask) => ask.state === 'approved');
+  });
+  // The inbox asks in the same way.
+  await until('the second', async () => (await asks()).length === 2);
+  await tab.page.goto('/inbox');
+  const form = tab.page.getByRole('form', { name: 'Question' });
+  await form.getByRole('checkbox', { name: 'zod' }).check();
+  await form.getByRole('checkbox', { name: 'ajv' }).check();
+  await form.getByRole('textbox', { name: 'Answer: Which libraries?' }).fill('not yup');
+  await tab.accessible();
+  await until('the second to be answered', async () => {
+    await form.getByRole('button', { name: 'Answer', exact: true }).click({ timeout: 1000 }).catch(() => {});
+    return (await asks()).every((ask) => ask.state === 'approved');
+  });
+  await world.settled(attempt.id, 'finished');
+  const answers = (await asks()).map((ask) => ask.answer ?? ask.answers);
+  assert.deepEqual(answers.sort((a, b) => typeof a > typeof b ? 1 : -1), [{ 'Which libraries?': 'ajv, yup', 'Which store?': 'Redis' }, 'zod, ajv, not yup']);
+});
+
+journey('a plan is read and let go; another is sent back with a wish, and one is changed by hand', async (world) => {
   const project = await world.project();
   const one = await world.start(project, 'First plan', 'plan **Three** steps\nsay went on');
   const two = await world.start(project, 'Second plan', 'plan Delete everything\nsay went on');
+  const three = await world.start(project, 'Third plan', 'plan Delete the tests\nsay went on');
   const tab = await world.open(`/a/${one.attempt.id}`);
   const card = () => log(tab).getByRole('group', { name: 'Plan', exact: true });
   await card().getByText('Three', { exact: true }).waitFor();
@@ -115,6 +170,16 @@ journey('a plan is read and let go; another is sent back with a wish', async (wo
   await log(tab).getByText('denied: keep the data').waitFor();
   assert.equal((await asked(world, one.attempt)).state, 'approved');
   assert.equal((await asked(world, two.attempt)).answer, 'keep the data');
+  // What the person makes of the plan is what the agent is told to do.
+  await tab.page.getByRole('navigation', { name: 'Neighbours' }).getByRole('link', { name: 'Third plan' }).click();
+  await card().getByRole('button', { name: 'Edit the plan' }).click();
+  const text = card().getByRole('textbox', { name: 'The plan' });
+  assert.equal(await text.inputValue(), 'Delete the tests');
+  await text.fill('Mend the tests');
+  await answer(world, three.attempt, () => card().getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
+  await log(tab).getByText('went on', { exact: true }).waitFor();
+  const changed = await asked(world, three.attempt);
+  assert.deepEqual([changed.state, changed.answer], ['approved', 'Mend the tests']);
 });
 
 journey('a request that was answered elsewhere, or is out of view, says so', async (world) => {

@@ -1,7 +1,7 @@
 // The settings: each value is saved by itself, and the server has it.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
@@ -57,6 +57,70 @@ journey('the prefix of branches and the editor are saved, and a refusal stands b
   });
 });
 
+journey('a GitHub token is stored once, never shown, and removed again', async (world) => {
+  const tab = await world.open('/settings/git');
+  const { page } = tab;
+  const saves = [];
+  page.on('request', (request) => { if (request.method() === 'PUT') saves.push(request.url()); });
+  const stored = async () => (await world.get('/config')).github.pat;
+  const token = page.getByLabel('GitHub token');
+  await token.fill('ghp_0123456789');
+  await token.press('Enter');
+  await page.getByRole('button', { name: 'Remove the token' }).waitFor();
+  await until('the field to be empty', async () => (await token.inputValue()) === '');
+  // Whoever leaves the field, or changes another one, does not store it again.
+  await page.getByLabel('Base branch of pull requests').fill('develop');
+  await page.getByLabel('Base branch of pull requests').press('Enter');
+  await until('the branch to be saved', async () => (await world.get('/config')).github.default_pr_base === 'develop');
+  assert.ok(await stored());
+  await token.focus();
+  await token.blur();
+  assert.equal(saves.length, 2);
+  await page.getByRole('button', { name: 'Remove the token' }).click();
+  await until('the token to be gone', async () => (await stored()) === null);
+  await page.getByRole('button', { name: 'Remove the token' }).waitFor({ state: 'detached' });
+  assert.equal((await world.get('/config')).github.default_pr_base, 'develop');
+  await tab.accessible();
+});
+
+journey('what was deleted waits in the trash, and comes back from there with all that went with it', async (world) => {
+  const project = await world.project('shop-api');
+  const { task, attempt } = await world.start(project, 'Old work', 'edit a.txt hello');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/p/${project.id}`);
+  const { page } = tab;
+  const trash = async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('trash');
+    await page.getByRole('option', { name: 'Settings: Trash' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/settings\/trash$/);
+  };
+  await trash();
+  await page.getByText('The trash is empty.').waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Actions for Old work' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const notice = page.getByRole('status').filter({ hasText: 'Task moved to the trash.' });
+  await notice.getByRole('button', { name: 'Close' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await assert.rejects(world.get(`/tasks/${task.id}`), { status: 404 });
+
+  await trash();
+  const row = page.getByRole('list', { name: 'Trash' }).getByRole('listitem', { name: 'Old work' });
+  await row.getByText(/task of shop-api, deleted .*, ignored files until /).waitFor();
+  // Its attempt went with it and comes with it.
+  assert.equal(await page.getByRole('list', { name: 'Trash' }).getByRole('listitem').count(), 1);
+  await tab.accessible();
+  await tab.named();
+  await row.getByRole('button', { name: 'Bring back: Old work' }).click();
+  await page.getByText('The trash is empty.').waitFor();
+  assert.equal((await world.get(`/tasks/${task.id}`)).title, 'Old work');
+  assert.equal((await world.attempt(attempt.id)).task_id, task.id);
+  await page.getByRole('status').filter({ hasText: '“Old work” is back.' }).getByRole('button', { name: 'Open' }).click();
+  await page.waitForURL(new RegExp(`/a/${attempt.id}`));
+});
+
 journey('a profile is changed in the form, and as JSON with its mistake shown by line', async (world) => {
   const tab = await world.open('/settings/agents');
   await tab.page.getByRole('listitem', { name: 'Scripted, ready' }).waitFor();
@@ -83,6 +147,45 @@ journey('a profile is changed in the form, and as JSON with its mistake shown by
   await tab.page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
   assert.equal((await profiles()).CODEX.HIGH.CODEX.model, 'gpt-y');
   await tab.accessible();
+
+  // A copy under another name, and its end.
+  await tab.page.getByRole('radio', { name: 'Form' }).check();
+  await tab.page.getByRole('combobox', { name: 'Agent', exact: true }).selectOption('Codex');
+  await tab.page.getByRole('combobox', { name: 'Profile', exact: true }).selectOption('HIGH');
+  await tab.page.getByRole('textbox', { name: 'New profile' }).fill('my own');
+  await tab.page.getByRole('button', { name: 'Add profile' }).click();
+  const drop = tab.page.getByRole('button', { name: 'Delete MY_OWN' });
+  await drop.waitFor();
+  assert.equal((await profiles()).CODEX.MY_OWN.CODEX.model, 'gpt-y');
+  await drop.click();
+  await until('the profile to be gone', async () => (await profiles()).CODEX.MY_OWN === undefined);
+  await drop.waitFor({ state: 'detached' });
+});
+
+journey('an agent that is not logged in says so with the command that logs it in, and is ready after it', async (world) => {
+  const bin = join(world.directory, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho 1.2.3\n', { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env.PATH = `${bin}:${PATH}`;
+  await world.kill();
+  await world.serve();
+  process.env.PATH = PATH;
+  const tab = await world.open('/settings/agents');
+  const { page } = tab;
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const row = page.getByRole('listitem', { name: 'Codex, not logged in' });
+  await row.getByText('codex login', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Copy the command for Codex' }).click();
+  await row.getByText('Copied').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'codex login');
+  await page.getByRole('listitem', { name: 'Amp, not installed' }).getByText('npm install -g @sourcegraph/amp').waitFor();
+  mkdirSync(join(world.directory, '.codex'), { recursive: true });
+  writeFileSync(join(world.directory, '.codex', 'auth.json'), '{"OPENAI_API_KEY": "sk-none"}\n');
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByRole('listitem', { name: 'Codex, ready' }).getByText(/logged in/).waitFor();
+  const codex = (await world.get('/info')).agents.find(({ executor }) => executor === 'CODEX');
+  assert.equal(codex.logged_in, true);
 });
 
 journey('an MCP server is added to the file of its agent', async (world) => {
@@ -106,6 +209,7 @@ journey('an MCP server is added to the file of its agent', async (world) => {
 
 journey('a snippet is made, changed, deleted and brought back', async (world) => {
   const tab = await world.open('/settings/snippets');
+  tab.expects(422);
   const form = tab.page.getByRole('form', { name: 'New snippet' });
   await form.getByLabel('Name').fill('be careful');
   await form.getByLabel('Text').fill('Run the tests first.');
@@ -144,13 +248,37 @@ journey('the disk is shown by project, and a dry run takes nothing', async (worl
 });
 
 journey('notices are chosen by kind, and the browser is asked only by a click', async (world) => {
-  const tab = await world.open('/settings/notifications');
-  assert.notEqual(await tab.page.evaluate(() => Notification.permission), 'granted');
+  const tab = await world.open('about:blank');
+  // A browser that was not asked yet, and counts how often it is.
+  await tab.context.addInitScript(() => {
+    window.asked = 0;
+    Object.defineProperty(Notification, 'permission', { get: () => 'default' });
+    Notification.requestPermission = async () => {
+      window.asked += 1;
+      return 'granted';
+    };
+  });
+  const asked = () => tab.page.evaluate(() => window.asked);
+  await tab.page.goto('/inbox');
+  await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  assert.equal(await asked(), 0);
+  await tab.page.goto('/settings/notifications');
   const limit = tab.page.getByRole('checkbox', { name: 'Notice: A usage limit was reached' });
   assert.equal(await limit.isChecked(), false);
   await limit.check();
   await tab.page.reload();
   assert.equal(await limit.isChecked(), true);
+  assert.equal(await asked(), 0);
+  await tab.page.getByRole('button', { name: 'Let this browser show notices' }).click();
+  await tab.page.getByText('This browser shows notices.').waitFor();
+  assert.equal(await asked(), 1);
+
+  // The sound is the server's, and can be heard before it is needed.
+  await tab.page.getByLabel('Sound', { exact: true }).selectOption('Bell 2');
+  await until('the sound to be saved', async () => (await world.get('/config')).notifications.sound_file === 'GENIE_NOTIFY2');
+  const heard = tab.page.waitForResponse(/\/api\/sounds\/GENIE_NOTIFY2$/);
+  await tab.page.getByRole('button', { name: 'Play' }).click();
+  assert.equal((await heard).status(), 200);
 });
 
 journey('what would go is shown first, then freed after a question, and comes back when it is needed', async (world) => {

@@ -62,6 +62,17 @@ journey('a whole prompt that is pasted becomes a title and a prompt, with images
     box.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
   }, [...PICTURE]);
   await dialog.getByRole('img', { name: 'screen.png' }).waitFor();
+  // One that is dropped is there, too; taken away again it leaves nothing behind.
+  const words = dialog.getByRole('textbox', { name: 'What should be done' });
+  await words.evaluate((box, bytes) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], 'dropped.png', { type: 'image/png' }));
+    box.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, [...PICTURE, 1]);
+  await dialog.getByRole('img', { name: 'dropped.png' }).waitFor();
+  assert.match(await words.inputValue(), /!\[dropped\.png\]\(\.forge-images\//);
+  await dialog.getByRole('button', { name: 'Remove dropped.png' }).click();
+  await until('its words to be gone', async () => !(await words.inputValue()).includes('dropped.png'));
   await dialog.getByRole('button', { name: 'Save as wish' }).click();
   await onBoard(tab, 'Make the import faster').waitFor();
   const [task] = await tasksOf(world, project);
@@ -86,14 +97,32 @@ journey('a task is edited, duplicated and divided', async (world) => {
 
   await act(tab, 'The whole thing', 'Edit');
   const edit = page.getByRole('dialog', { name: 'Edit task' });
-  await edit.getByRole('textbox', { name: 'Title' }).fill('The better thing');
+  const title = edit.getByRole('textbox', { name: 'Title' });
+  await title.fill('Not meant');
+  await edit.getByRole('button', { name: 'Cancel' }).click();
+  await act(tab, 'The whole thing', 'Edit');
+  assert.equal(await title.inputValue(), 'The whole thing');
+  // What was begun and left is there again, and says when the task has got other words meanwhile.
+  await title.fill('Half a change');
+  await page.keyboard.press('Escape');
+  await edit.waitFor({ state: 'detached' });
+  await world.put(`/tasks/${task.id}`, { description: 'say newer' });
+  await act(tab, 'The whole thing', 'Edit');
+  assert.equal(await title.inputValue(), 'Half a change');
+  await edit.getByRole('status').filter({ hasText: 'The task was changed since you began.' }).waitFor();
+  await tab.accessible();
+  await edit.getByRole('button', { name: 'Take the newer words' }).click();
+  await until('the newer words', async () => (await edit.getByRole('textbox', { name: 'What should be done' }).inputValue()) === 'say newer');
+  assert.equal(await title.inputValue(), 'The whole thing');
+  await title.fill('The better thing');
   await edit.getByRole('button', { name: 'Save' }).click();
   await onBoard(tab, 'The better thing').waitFor();
-  assert.equal((await world.get(`/tasks/${task.id}`)).title, 'The better thing');
+  const changed = await world.get(`/tasks/${task.id}`);
+  assert.deepEqual([changed.title, changed.description], ['The better thing', 'say newer']);
 
   await act(tab, 'The better thing', 'Duplicate');
   const copy = page.getByRole('dialog', { name: 'New task' });
-  await until('the words of the other', async () => (await copy.getByRole('textbox', { name: 'What should be done' }).inputValue()) === 'say hello');
+  await until('the words of the other', async () => (await copy.getByRole('textbox', { name: 'What should be done' }).inputValue()) === 'say newer');
   await copy.getByRole('textbox', { name: 'Title' }).fill('The copy');
   await copy.getByRole('button', { name: 'Save as wish' }).click();
   await onBoard(tab, 'The copy').waitFor();
@@ -110,7 +139,7 @@ journey('a task is edited, duplicated and divided', async (world) => {
   const tasks = await tasksOf(world, project);
   assert.deepEqual(tasks.map((it) => it.title).sort(), ['A part', 'The better thing', 'The copy']);
   assert.equal(tasks.find((it) => it.title === 'A part').parent_task_attempt, attempt.id);
-  assert.equal(tasks.find((it) => it.title === 'The copy').description, 'say hello');
+  assert.equal(tasks.find((it) => it.title === 'The copy').description, 'say newer');
 });
 
 journey('a deleted task comes back with its undo', async (world) => {
@@ -120,7 +149,7 @@ journey('a deleted task comes back with its undo', async (world) => {
   await world.settled(attempt.id, 'finished');
   await onBoard(tab, 'Do not lose me').focus();
   await page.keyboard.press('Delete');
-  const notice = page.getByRole('status').filter({ hasText: 'Task moved to the trash for 30 days.' });
+  const notice = page.getByRole('status').filter({ hasText: 'Task moved to the trash.' });
   await notice.waitFor();
   await onBoard(tab, 'Do not lose me').waitFor({ state: 'detached' });
   assert.deepEqual(await tasksOf(world, project), []);
@@ -168,32 +197,56 @@ journey('an at sign inserts a snippet and a file', async (world) => {
   assert.equal((await tasksOf(world, project))[0].description.trimEnd(), 'Look at `src/server.js` Change nothing else.');
 });
 
-journey('several agents start on the same task, and another one later', async (world) => {
+journey('several agents start on the same task, with the profile and on the branch that was chosen, and another one later', async (world) => {
+  const { executors } = JSON.parse((await world.get('/profiles')).content);
+  executors.SCRIPTED.LOUD = { SCRIPTED: { append_prompt: '\nsay LOUD' } };
+  await world.put('/profiles', { executors });
   const { project, tab } = await board(world);
   const { page } = tab;
-  await page.keyboard.press('c');
+  project.git('branch', 'release');
   const dialog = page.getByRole('dialog', { name: 'New task' });
-  await dialog.getByRole('textbox', { name: 'Title' }).fill('Twice');
-  await dialog.getByRole('textbox', { name: 'What should be done' }).fill('say hello');
-  await dialog.getByRole('button', { name: 'Another agent' }).click();
-  await dialog.getByRole('combobox', { name: 'Agent 2' }).waitFor();
+  const write = async (title) => {
+    await page.keyboard.press('c');
+    await dialog.getByRole('textbox', { name: 'Title' }).fill(title);
+    await dialog.getByRole('textbox', { name: 'What should be done' }).fill('say hello');
+    await dialog.getByRole('button', { name: 'Another agent' }).click();
+    await dialog.getByRole('combobox', { name: 'Agent 2' }).waitFor();
+  };
+  const attemptsOf = async (title) => {
+    const tasks = (await tasksOf(world, project)).filter((task) => task.title === title);
+    assert.equal(tasks.length, 1);
+    return world.get(`/task-attempts?task_id=${tasks[0].id}`);
+  };
+  await write('Twice');
+  await dialog.getByRole('combobox', { name: 'Agent', exact: true }).selectOption('SCRIPTED:LOUD');
+  await dialog.getByRole('combobox', { name: 'Base branch' }).selectOption('release');
   await dialog.getByRole('button', { name: 'Start 2 attempts' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('2 attempts', { exact: true }).waitFor();
-  const [task] = await tasksOf(world, project);
-  const attempts = await world.get(`/task-attempts?task_id=${task.id}`);
-  assert.equal(attempts.length, 2);
+  const attempts = await attemptsOf('Twice');
+  assert.deepEqual(attempts.map((it) => it.executor_profile_id.variant ?? '').sort(), ['', 'LOUD']);
+  assert.deepEqual(attempts.map((it) => it.target_branch), ['release', 'release']);
   for (const { id } of attempts) await world.settled(id, 'finished');
 
   await act(tab, 'Twice', 'Another attempt…');
   const start = page.getByRole('dialog', { name: 'Another attempt' });
   await start.getByRole('combobox', { name: 'Agent' }).waitFor();
-  await start.getByRole('button', { name: 'Start' }).click();
-  await until('the third attempt', async () => (await world.get(`/task-attempts?task_id=${task.id}`)).length === 3);
+  await start.getByRole('button', { name: 'Start', exact: true }).click();
+  await until('the third attempt', async () => (await attemptsOf('Twice')).length === 3);
+
+  // When the second cannot be started the task is there all the same, once, and nothing asks to make it again.
+  await page.route('**/api/task-attempts', (route) => route.request().method() === 'POST'
+    ? route.fulfill({ status: 409, json: { success: false, message: 'The disk is full.' } })
+    : route.continue());
+  await write('Once');
+  await dialog.getByRole('button', { name: 'Start 2 attempts' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Started 1 of 2 attempts. Scripted / loud was not started: The disk is full.' }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await attemptsOf('Once')).length, 1);
 });
 
 journey('an agent that is not ready says so where it is chosen', async (world) => {
-  const { tab } = await board(world);
+  const { project, tab } = await board(world);
   const { page } = tab;
   const info = await world.get('/info');
   const missing = info.agents.find((agent) => !agent.installed && agent.found === 'missing');
@@ -205,4 +258,8 @@ journey('an agent that is not ready says so where it is chosen', async (world) =
   await dialog.getByRole('button', { name: 'Check again' }).waitFor();
   const start = dialog.getByRole('button', { name: 'Start' });
   assert.equal(await start.getAttribute('aria-disabled'), 'true');
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Too early');
+  await page.keyboard.press('Control+Enter');
+  await dialog.getByRole('alert').filter({ hasText: `${missing.title} is not installed.` }).waitFor();
+  assert.deepEqual(await tasksOf(world, project), []);
 });

@@ -20,6 +20,8 @@ const NOT: Record<string, string> = {
 
 const NOTHING: Acting = { busy: null, problem: null };
 const all = new Map<string, Acting>();
+/** What is under way and has a word, by task. */
+const underWay = new Map<string, Promise<unknown>>();
 const watchers = new Set<() => void>();
 
 function note(id: string, acting: Acting) {
@@ -28,13 +30,23 @@ function note(id: string, acting: Acting) {
   for (const changed of watchers) changed();
 }
 
-/** Does something to a task under its word ("Starting"). What is refused is said and stays with the task. */
-export async function actOn<T>(
-  id: string,
-  busy: string | null,
-  act: () => Promise<T>,
-): Promise<T | undefined> {
-  if (all.get(id)?.busy) return undefined;
+/**
+ * Does something to a task under its word ("Starting"). What is refused is said and stays with the task. Whoever asks
+ * for what is under way already gets that one; anything else has to wait, and is told so.
+ */
+export function actOn<T>(id: string, busy: string | null, act: () => Promise<T>): Promise<T | undefined> {
+  const word = all.get(id)?.busy;
+  if (word && word === busy) return underWay.get(id) as Promise<T | undefined>;
+  if (word) {
+    refuse(id, word, `Not done: it is ${word.toLowerCase()} just now.`);
+    return Promise.resolve(undefined);
+  }
+  const acting = begin(id, busy, act);
+  if (busy) underWay.set(id, acting);
+  return acting;
+}
+
+async function begin<T>(id: string, busy: string | null, act: () => Promise<T>): Promise<T | undefined> {
   note(id, { busy, problem: null });
   try {
     const done = await act();
@@ -42,11 +54,14 @@ export async function actOn<T>(
     return done;
   } catch (error) {
     const not = busy ? NOT[busy] : undefined;
-    const problem = not ? `${not}: ${sentenceOf(error)}` : sentenceOf(error);
-    note(id, { busy: null, problem });
-    sayError(new Error(problem));
+    refuse(id, null, not ? `${not}: ${sentenceOf(error)}` : sentenceOf(error));
     return undefined;
   }
+}
+
+function refuse(id: string, busy: string | null, problem: string) {
+  note(id, { busy, problem });
+  sayError(new Error(problem));
 }
 
 /** The person has read it. */

@@ -24,6 +24,12 @@ export function whyNotReady(agent: AgentOnMachine | undefined): string | null {
   }
 }
 
+/** Why one of some profiles cannot be started; null when all can. */
+export const whyNotAll = (profiles: readonly string[], about: UserSystemInfo | undefined): string | null =>
+  profiles
+    .map((key) => whyNotReady(about?.agents.find(({ executor }) => executor === profileOf(key).executor)))
+    .find((why) => why !== null) ?? null;
+
 /** The profiles that can be chosen, agents that are ready first. */
 export function profilesOf(
   about: UserSystemInfo,
@@ -57,7 +63,7 @@ export function likelyProfile(project: string | null, about: UserSystemInfo | un
 export const usualProfile = async (project: string): Promise<string | null> =>
   likelyProfile(project, undefined) ?? likelyProfile(project, await aboutAgents());
 
-const aboutAgents = () =>
+export const aboutAgents = () =>
   queries.ensureQueryData({ queryKey: INFO, queryFn: () => get<UserSystemInfo>("/info") });
 
 /** The same, if it can be started without asking anything; null when the person has to choose. */

@@ -81,6 +81,8 @@ export function listenToKeys() {
   let timer: number | undefined;
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
+    // While a menu is open only the menu hears keys.
+    if (document.querySelector("[role=menu]")) return;
     const isTyping = isTypedInto(event.target);
     const dialog = document.querySelector("dialog[open]");
     const chord = chordOf(event);

@@ -9,6 +9,7 @@ export const SECTIONS = [
   { id: "git", words: "Git" },
   { id: "snippets", words: "Snippets" },
   { id: "disk", words: "Disk" },
+  { id: "trash", words: "Trash" },
   { id: "keys", words: "Keys" },
 ] as const;
 

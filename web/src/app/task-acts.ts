@@ -3,7 +3,7 @@
 
 import { navigate } from "wouter/use-browser-location";
 import { get, newKey, post, put, remove } from "../api/client";
-import type { RemovedEntry, TaskAttempt, TaskStatus } from "../api/types";
+import type { RemovedEntry, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
 import { assume, world } from "../api/world";
 import { profileInFull, profileOf } from "../facts/agents";
 import { type ColumnId, columnWords } from "../facts/state";
@@ -61,8 +61,7 @@ export function moveTask(id: string, to: ColumnId, isUndo = false) {
   const task = world().tasks.get(id);
   if (!task) return;
   const from = task.status;
-  const takeBack = assume("tasks", id, { ...task, status: to });
-  void actOn(id, null, () => put(`/tasks/${id}`, { status: to }).catch(refuse(takeBack))).then((done) => {
+  void actOn(id, null, () => change(task, { status: to }, { status: to })).then((done) => {
     if (done && !isUndo)
       say(to === "archived" ? "Archived." : `Moved to ${columnWords(to)}.`, {
         undo: from === "agent" ? undefined : () => moveTask(id, from, true),
@@ -73,13 +72,8 @@ export function moveTask(id: string, to: ColumnId, isUndo = false) {
 /** Several at once, with one word and one undo. */
 export async function moveTasks(ids: readonly string[], to: ColumnId) {
   const before = ids.flatMap((id) => world().tasks.get(id) ?? []);
-  for (const task of before) assume("tasks", task.id, { ...task, status: to });
   const moved = await Promise.all(
-    before.map((task) =>
-      actOn(task.id, null, () =>
-        put(`/tasks/${task.id}`, { status: to }).catch(refuse(() => assume("tasks", task.id, task))),
-      ),
-    ),
+    before.map((task) => actOn(task.id, null, () => change(task, { status: to }, { status: to }))),
   );
   const count = moved.filter(Boolean).length;
   if (count > 0)
@@ -90,16 +84,20 @@ export async function moveTasks(ids: readonly string[], to: ColumnId) {
     });
 }
 
-const refuse = (takeBack: () => void) => (error: unknown) => {
-  takeBack();
-  throw error;
-};
+/** Shows a task as it will be and tells the server, whose refusal takes it back. */
+function change(task: TaskWithAttemptStatus, shown: Partial<TaskWithAttemptStatus>, told: object) {
+  const takeBack = assume("tasks", task.id, { ...task, ...shown });
+  return put(`/tasks/${task.id}`, told).catch((error: unknown) => {
+    takeBack();
+    throw error;
+  });
+}
 
 /** Moves a task to the trash; undo brings it back with everything that went with it. */
 export const deleteTask = (id: string) =>
   actOn(id, "Deleting", async () => {
     await remove(`/tasks/${id}`);
-    say("Task moved to the trash for 30 days.", { undo: () => void recover(id) });
+    say("Task moved to the trash.", { undo: () => void recover(id) });
     return true;
   });
 
@@ -114,7 +112,8 @@ const recover = (task: string) =>
 /** Opens an attempt and does something there, as soon as the page can. */
 export function openAttempt(id: string, then?: ActionId) {
   const before = document.activeElement;
-  navigate(`/a/${id}`);
+  // A phone shows one thing at a time, and only what is shown can be done.
+  navigate(then === "land" ? `/a/${id}?tab=land` : `/a/${id}`);
   if (!then) return;
   const deadline = performance.now() + 10_000;
   const look = () => {
@@ -133,8 +132,7 @@ export function openAttempt(id: string, then?: ActionId) {
 export function placeTask(id: string, before: string | null) {
   const task = world().tasks.get(id);
   if (!task) return;
-  const takeBack = assume("tasks", id, { ...task, position: placeAbove(id, before) });
-  void actOn(id, null, () => put(`/tasks/${id}`, { position: { before } }).catch(refuse(takeBack)));
+  void actOn(id, null, () => change(task, { position: placeAbove(id, before) }, { position: { before } }));
 }
 
 /** A number for the place above a task, until the server has told its own. */

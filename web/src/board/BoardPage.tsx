@@ -58,7 +58,8 @@ function Board({ project, name }: { project: string | null; name: string }) {
   const view = params.get("view") === "list" ? "list" : params.get("view") === "board" ? "board" : usualView;
   const filter = useDeferredValue(useMemo(() => readFilter(typed), [typed]));
   const isFiltered = !isEmptyFilter(filter);
-  const [isHeld, setHeld] = useState(false);
+  const [isPointed, setPointed] = useState(false);
+  const [isFocused, setFocused] = useState(false);
   const [opened, setOpened] = useState<Opened | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);
   const [isPeeking, setPeeking] = useState(false);
@@ -71,7 +72,7 @@ function Board({ project, name }: { project: string | null; name: string }) {
     ),
     sameArrangement,
   );
-  const shown = useCalm(newest, isHeld);
+  const shown = useCalm(newest, isPointed || isFocused);
   const columnIds = COLUMNS.map(({ id }) => id).filter(
     (id) => (id !== "cancelled" || cancelledShown) && (id !== "archived" || archivedShown || view === "list"),
   );
@@ -122,8 +123,10 @@ function Board({ project, name }: { project: string | null; name: string }) {
       <section
         className={styles.board}
         aria-label={`Board of ${project ? name : "all projects"}`}
-        onPointerEnter={() => setHeld(true)}
-        onPointerLeave={() => setHeld(false)}
+        onPointerEnter={() => setPointed(true)}
+        onPointerLeave={() => setPointed(false)}
+        onFocus={({ target }) => setFocused(isOnCard(target))}
+        onBlur={({ relatedTarget }) => setFocused(isOnCard(relatedTarget))}
       >
         {newest.all === 0 ? (
           <Empty
@@ -181,6 +184,9 @@ function Board({ project, name }: { project: string | null; name: string }) {
     </BoardContext>
   );
 }
+
+const isOnCard = (target: EventTarget | null) =>
+  target instanceof Element && target.closest("[data-task]") !== null;
 
 /** In the list what is worked on comes first, and what is put away last. */
 const LIST_ORDER: readonly ColumnId[] = ["inprogress", "inreview", "todo", "done", "archived", "cancelled"];

@@ -52,7 +52,7 @@ export function Toolbar() {
             for (const id of ids) void deleteTask(id);
           }}
         >
-          They go to the trash for 30 days, with their branches.
+          They go to the trash, with their branches.
         </Confirm>
       )}
     </div>

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "react";
 
 const LONGEST = 2000;
-let lastAct = 0;
+let lastAct = Number.NEGATIVE_INFINITY;
 
 /** The person acts on the board: what changes in the next moment is their own doing. */
 export const ownDoing = () => {

@@ -12,12 +12,11 @@ import { composed } from "./message";
 type Props = { id: string; comments: Comments; viewed: number; total: number };
 
 export function CommentBar({ id, comments, viewed, total }: Props) {
-  const { pending, writing } = comments;
+  const { pending, written, writing } = comments;
   const [edited, setEdited] = useState<{ of: string; text: string } | null>(null);
   const [isMessageShown, setMessageShown] = useState(innerHeight > 700);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const written = writing && !writing.id && writing.text.trim() !== "" ? [...pending, writing] : pending;
   if (written.length === 0) return null;
   const files = new Set(written.map(({ path }) => path)).size;
   const whole = composed(written);
@@ -79,7 +78,7 @@ export function CommentBar({ id, comments, viewed, total }: Props) {
         >
           Message
         </Button>
-        <Button size="small" onClick={() => void comments.discard(pending).then(comments.cancel)}>
+        <Button size="small" onClick={() => void comments.discard(written)}>
           Discard
         </Button>
         <Button

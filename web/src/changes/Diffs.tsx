@@ -52,7 +52,7 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
 
   const isNow = scope === null || scope.to === "now";
   const comments = useComments(attempt);
-  const { isViewed, mark } = useViewed(attempt);
+  const { isViewed, mark } = useViewed(attempt, store, files);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const { diffView } = usePreferences();
   const [isSpaceIgnored, setSpaceIgnored] = useState(false);
@@ -92,7 +92,8 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
     isOpen: (file) => opened.get(file.path) ?? (!isViewed(file) && !foldedBecause(file)),
     setViewed(file, isViewed) {
       mark(file, isViewed);
-      setOpened((now) => new Map(now).set(file.path, !isViewed && !foldedBecause(file)));
+      // It is open or folded as the mark says, also when that is gone.
+      setOpened((now) => new Map([...now].filter(([path]) => path !== file.path)));
     },
     setOpen: (file, isOpen) => setOpened((now) => new Map(now).set(file.path, isOpen)),
     openEditor,
@@ -116,6 +117,10 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
   };
   useEffect(look);
 
+  const edit = () => {
+    const at = walk.at();
+    if (at) openEditor(at.path, at.line);
+  };
   const pending = comments.pending.length > 0;
   useActions(
     "changes",
@@ -126,7 +131,7 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
       previousHunk: () => walk.change(-1),
       comment: isWithin ? walk.comment : undefined,
       viewed: walk.viewed,
-      openEditor: isNow ? () => place.path && openEditor(place.path, walk.line()) : undefined,
+      openEditor: isNow ? edit : undefined,
       splitDiff: () => prefer({ diffView: preferences().diffView === "split" ? "unified" : "split" }),
       whitespace: () => setSpaceIgnored(!isSpaceIgnored),
       sendComments: pending ? () => document.getElementById(`send-${attempt}`)?.click() : undefined,

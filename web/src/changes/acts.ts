@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { get, post, sentenceOf } from "../api/client";
-import type { AttemptSnapshot, FilesRestored, OpenEditorResponse } from "../api/types";
+import type { AttemptSnapshot, FilesRestored, OpenEditorResponse, TaskAttemptDiff } from "../api/types";
 import { say, sayError } from "../app/notices";
 
 export function useFileActs(attempt: string) {
@@ -21,11 +21,12 @@ export function useFileActs(attempt: string) {
 
   const bringBack = async (path: string) => {
     try {
-      const snapshots = await get<AttemptSnapshot[]>(`${base}/snapshots`);
-      const before = snapshots.find(({ why }) => why === "before a file was deleted");
-      if (!before) throw new Error(`${path} was not brought back: there is no snapshot of it.`);
-      await post<FilesRestored>(`${base}/restore`, { snapshot_id: before.id, paths: [path] });
-      say(`${path} is back.`);
+      const before = await lastWith(base, path);
+      if (!before) throw new Error(`${path} was not brought back: no snapshot has it.`);
+      const done = await post<FilesRestored>(`${base}/restore`, { snapshot_id: before, paths: [path] });
+      if (done.written.includes(path)) return say(`${path} is back.`);
+      const why = done.left_alone.find((file) => file.path === path)?.why;
+      throw new Error(`${path} was not brought back: ${why ?? "it was there already."}`);
     } catch (error) {
       sayError(error);
     }
@@ -46,4 +47,15 @@ export function useFileActs(attempt: string) {
     openEditor: (path: string, line?: number) => void openEditor(path, line),
     deleteFile: (path: string) => void deleteFile(path),
   };
+}
+
+/** The newest of the snapshots before a deletion that has a file which is not there now. */
+async function lastWith(base: string, path: string): Promise<string | null> {
+  const snapshots = await get<AttemptSnapshot[]>(`${base}/snapshots`);
+  for (const { id, why } of snapshots) {
+    if (why !== "before a file was deleted") continue;
+    const { diffs } = await get<TaskAttemptDiff>(`${base}/diff?stats_only=true&from=${id}&to=now`);
+    if (diffs.some(({ oldPath }) => oldPath === path)) return id;
+  }
+  return null;
 }

@@ -7,6 +7,7 @@ import { get, newKey, post, put, remove } from "../api/client";
 import type { FollowUpProcess, ReviewComment } from "../api/types";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
+import { asWritten } from "./message";
 
 export type Comment = ReviewComment;
 
@@ -33,6 +34,7 @@ export function useComments(attempt: string) {
   const [writing, setWriting] = useState<Writing | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const comments = data ?? [];
+  const pending = comments.filter((comment) => comment.sent_at === null);
   const refresh = () => queries.invalidateQueries({ queryKey });
 
   /** Saves what is being written; false when that did not work, and then it stays. */
@@ -57,7 +59,9 @@ export function useComments(attempt: string) {
 
   return {
     comments,
-    pending: comments.filter((comment) => comment.sent_at === null),
+    pending,
+    /** Those that are not sent yet, with what is being written. */
+    written: asWritten(pending, writing),
     writing,
     problem,
     save,
@@ -72,9 +76,11 @@ export function useComments(attempt: string) {
       setWriting(null);
       setProblem(null);
     },
-    async discard(list: readonly Comment[]) {
+    /** Drops comments, saved or not; undo saves all of them as they were. */
+    async discard(list: ReadonlyArray<Comment | Writing>) {
       try {
-        await Promise.all(list.map(({ id }) => remove(`${path}/${id}`)));
+        await Promise.all(list.map(({ id }) => id && remove(`${path}/${id}`)));
+        setWriting((now) => (list.some(({ id }) => id === now?.id) ? null : now));
         const undo = async () => {
           try {
             for (const comment of list) await post(path, said(comment));

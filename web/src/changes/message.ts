@@ -12,6 +12,19 @@ export type Said = {
   text: string;
 };
 
+/**
+ * The comments that are not sent yet as they read now: what is being written takes the place of what was saved, and a new
+ * one comes last. A box that was emptied says nothing.
+ */
+export function asWritten<Saved extends Said & { id: string }, New extends Said & { id: string | null }>(
+  pending: readonly Saved[],
+  writing: New | null,
+): Array<Saved | New> {
+  if (!writing || writing.text.trim() === "") return [...pending];
+  if (writing.id === null) return [...pending, writing];
+  return pending.map((comment) => (comment.id === writing.id ? { ...comment, text: writing.text } : comment));
+}
+
 const MOST_QUOTED = 12;
 
 /** Each comment with the lines it is about, in the order of the files. */

@@ -1,24 +1,9 @@
 import { expect, test } from "vitest";
-import type { Diff } from "../api/types";
 import { anchor } from "./anchors";
 import { foldedBecause, kindOf, ordered, spoken, treeOf } from "./files";
-import { composed } from "./message";
+import { asWritten, composed } from "./message";
 import { compared, rowsOf } from "./rows";
-
-const diff = (path: string, more: Partial<Diff> = {}): Diff => ({
-  additions: 1,
-  deletions: 0,
-  change: "modified",
-  contentOmitted: true,
-  isBinary: false,
-  newContent: null,
-  oldContent: null,
-  newMode: "100644",
-  oldMode: "100644",
-  newPath: path,
-  oldPath: path,
-  ...more,
-});
+import { changed as diff } from "./sample";
 
 test("code comes first, tests second, and what a machine wrote last", () => {
   const files = ordered([
@@ -106,4 +91,18 @@ test("the message quotes the lines and says what the person wrote", () => {
   expect(composed([said])).toBe(
     "A comment on your changes:\n\n`src/a.ts`, lines 4 to 5:\n> one\n> two\n\nWhy?",
   );
+});
+
+test("what is being written counts as it reads now", () => {
+  const place = { path: "a.ts", side: "new" as const, line: 1, quote: "one" };
+  const [saved, other] = [
+    { ...place, id: "1", text: "Why?" },
+    { ...place, id: "2", text: "Hm." },
+  ];
+  const texts = (writing: typeof place & { id: string | null; text: string }) =>
+    asWritten([saved, other], writing).map(({ text }) => text);
+  expect(texts({ ...saved, text: "Why not?" })).toEqual(["Why not?", "Hm."]);
+  expect(texts({ ...saved, text: " " })).toEqual(["Why?", "Hm."]);
+  expect(texts({ ...place, id: null, text: "Third." })).toEqual(["Why?", "Hm.", "Third."]);
+  expect(texts({ ...place, id: null, text: "" })).toEqual(["Why?", "Hm."]);
 });

@@ -33,7 +33,8 @@ export class DiffStore {
   private asked = new Set<string>();
   private wanted = new Set<string>();
   private reading: ReadonlySet<string> = new Set();
-  private isRefilled = false;
+  /** What was shown before a new connection, until it is told again. */
+  private past = new Map<string, Diff>();
   private watchers = new Set<() => void>();
   private isEnded = false;
   private isTelling = false;
@@ -77,7 +78,11 @@ export class DiffStore {
 
   /** Says that a file is near the screen, so that its contents are fetched. */
   want(path: string) {
-    if (this.contents.has(path) || this.asked.has(path) || this.wanted.has(path)) return;
+    if (!this.contents.has(path)) this.ask(path);
+  }
+
+  private ask(path: string) {
+    if (this.asked.has(path) || this.wanted.has(path)) return;
     if (this.wanted.size === 0) setTimeout(() => this.fetch(), 0);
     this.wanted.add(path);
   }
@@ -108,7 +113,7 @@ export class DiffStore {
     for (const { op, path, value } of operations) {
       if (path === "/entries") {
         this.told = new Map();
-        this.isRefilled = this.isKnown;
+        for (const [name, diff] of this.files) this.past.set(name, diff);
         continue;
       }
       const name = path.slice("/entries/".length).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -118,19 +123,22 @@ export class DiffStore {
     }
     const held = new Set(this.held);
     for (const name of this.isKnown ? touched : []) {
-      const [old, now] = [this.files.get(name), this.told.get(name)];
-      // After a new connection everything is told again; what looks the same stays.
-      if (this.isRefilled && old && now && looksLike(old, now)) this.told.set(name, old);
-      else if (old && this.reading.has(name) && this.contents.has(name)) held.add(name);
+      const [past, now] = [this.past.get(name), this.told.get(name)];
+      // After a new connection everything is told again. What looks the same stays while its contents are asked for anew.
+      if (past && now && looksLike(past, now)) {
+        this.told.set(name, past);
+        if (this.contents.has(name)) this.ask(name);
+      } else if ((past ?? this.files.get(name)) && this.reading.has(name) && this.contents.has(name))
+        held.add(name);
       else this.contents.delete(name);
     }
-    this.isRefilled = false;
     this.held = held;
     const shown = new Map(this.told);
     for (const name of held) {
-      const old = this.files.get(name);
+      const old = this.files.get(name) ?? this.past.get(name);
       if (old) shown.set(name, old);
     }
+    for (const name of touched) this.past.delete(name);
     this.files = shown;
     this.isKnown = true;
     this.error = null;
@@ -180,16 +188,29 @@ export class DiffStore {
       for (const path of paths) {
         const diff = found.get(path);
         // What changed while it was under way is asked for again when it is drawn.
-        if (diff && (this.told.get(path) === asked.get(path) || this.held.has(path)))
-          this.contents.set(path, { state: "known", diff });
+        if (diff && (this.told.get(path) === asked.get(path) || this.held.has(path))) this.take(path, diff);
         else if (!diff)
           this.contents.set(path, { state: "failed", error: new Error("It is not changed any more.") });
       }
     } catch (error) {
-      for (const path of paths) this.contents.set(path, { state: "failed", error });
+      for (const path of paths)
+        if (this.contents.get(path)?.state !== "known") this.contents.set(path, { state: "failed", error });
     }
     for (const path of paths) this.asked.delete(path);
     this.tell();
+  }
+
+  private take(path: string, diff: Diff) {
+    const known = this.contents.get(path);
+    if (known?.state === "known") {
+      if (this.held.has(path) || isSame(known.diff, diff)) return;
+      if (this.reading.has(path)) {
+        this.held = new Set(this.held).add(path);
+        this.changed();
+        return;
+      }
+    }
+    this.contents.set(path, { state: "known", diff });
   }
 
   // A long list is told in parts, and drawn once for all of them that come in the time of a frame.
@@ -221,3 +242,5 @@ const looksLike = (a: Diff, b: Diff) =>
   a.change === b.change &&
   a.oldPath === b.oldPath &&
   a.newMode === b.newMode;
+
+const isSame = (a: Diff, b: Diff) => a.oldContent === b.oldContent && a.newContent === b.newContent;

@@ -111,10 +111,12 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
       const next = files[indexOf(path) + 1];
       if (isViewed && next) requestAnimationFrame(() => to(next.path));
     },
-    /** The line of the row that has the focus, for an editor. */
-    line(): number | undefined {
+    /** The file and the line that have the focus, or the file at the top, for an editor. */
+    at(): { path: string; line?: number } | null {
+      const path = here()?.path;
+      if (!path) return null;
       const number = document.activeElement?.closest("[data-row]")?.querySelector("button")?.textContent;
-      return number ? Number(number) : undefined;
+      return number ? { path, line: Number(number) } : { path };
     },
   };
 }

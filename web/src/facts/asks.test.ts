@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Approval } from "../api/types";
-import { isRisky, questionsOf, whatIsAsked } from "./asks";
+import { answerTo, choose, isRisky, NO_ANSWER, questionsOf, whatIsAsked } from "./asks";
 
 const ask = (input: unknown, more: Partial<Approval> = {}) =>
   ({ input, text: "Which colour?", tool_name: "Bash", ...more }) as Approval;
@@ -24,9 +24,9 @@ test("an edit names its file, and a tool that is not known shows all of its inpu
 });
 
 test("a question without a list is its own words, and malformed ones do no harm", () => {
-  expect(questionsOf(ask(null))).toEqual([{ question: "Which colour?", options: [] }]);
+  expect(questionsOf(ask(null))).toEqual([{ question: "Which colour?", options: [], isMultiple: false }]);
   expect(questionsOf(ask({ questions: [null, 3, {}] }))).toEqual([
-    { question: "Which colour?", options: [] },
+    { question: "Which colour?", options: [], isMultiple: false },
   ]);
   expect(questionsOf(ask({ questions: [{ question: "A?", options: [{ label: "x" }, "y", null] }] }))).toEqual(
     [
@@ -36,9 +36,30 @@ test("a question without a list is its own words, and malformed ones do no harm"
           { label: "x", description: "" },
           { label: "y", description: "" },
         ],
+        isMultiple: false,
       },
     ],
   );
+});
+
+test("of some questions several options may be chosen, and words come last", () => {
+  const list = [
+    { question: "Which?", options: ["a", "b", "c"], multiSelect: true },
+    { question: "One?", options: ["x", "y"] },
+  ];
+  const [which, one] = questionsOf(ask({ questions: list }));
+  if (!which || !one) throw new Error("two questions");
+  expect([which.isMultiple, one.isMultiple]).toEqual([true, false]);
+  const c = choose(which, NO_ANSWER, "c", true);
+  const both = choose(which, c, "a", true);
+  expect(both.chosen).toEqual(["a", "c"]);
+  expect(choose(which, both, "c", false).chosen).toEqual(["a"]);
+  expect(choose(one, choose(one, NO_ANSWER, "x", true), "y", true)).toEqual({ chosen: ["y"], words: "" });
+  expect(answerTo([which], [{ ...both, words: " and d " }])).toEqual({ text: "a, c, and d" });
+  expect(answerTo([which, one], [both])).toBe(null);
+  expect(answerTo([which, one], [both, { chosen: [], words: "z" }])).toEqual({
+    answers: { "Which?": "a, c", "One?": "z" },
+  });
 });
 
 test("what deletes, pushes or resets is risky, and words that only look like it are not", () => {

@@ -49,3 +49,36 @@ test("nothing of a task that is done or put away needs anybody", () => {
   const tasks = [task({ status: "archived" })];
   expect(inboxOf(worldOf({ tasks, attempts: [attempt({ state: "failed" })] }), NOW)).toEqual([]);
 });
+
+test("what broke says what it is: a conflict with its branch, an agent that is silent, one that reached its limit", () => {
+  const attempts = [
+    attempt({ id: "clash", is_conflicted: true, target_branch: "release", state_since: at(4) }),
+    attempt({ id: "silent", state: "running", stalled: "No output for 6 min.", state_since: at(1) }),
+    attempt({ id: "limit", state: "limited", state_since: at(2) }),
+    attempt({ id: "failed", state: "failed", reason: "exit 3", state_since: at(3) }),
+  ];
+  const items = inboxOf(worldOf({ attempts }), NOW);
+  expect(items.map(({ kind, attempt }) => `${kind} ${attempt.id}`)).toEqual([
+    "failed failed",
+    "conflict clash",
+    "stall silent",
+    "limit limit",
+  ]);
+  expect(items.slice(0, 3).map(({ reason }) => reason)).toEqual([
+    "exit 3",
+    "Conflicts with release.",
+    "No output for 6 min.",
+  ]);
+});
+
+test("an agent that goes on, and a conflict that was resolved, leave", () => {
+  expect(inboxOf(worldOf({ attempts: [attempt({ state: "running" })] }), NOW)).toEqual([]);
+  const [resolved] = inboxOf(worldOf({ attempts: [attempt({ is_conflicted: false })] }), NOW);
+  expect(resolved?.kind).toBe("finished");
+});
+
+test("every ask of an attempt is a thing of its own, and hides what the attempt is otherwise", () => {
+  const asks = [ask({ approval_id: "one" }), ask({ approval_id: "two", kind: "question", text: "Which?" })];
+  const items = inboxOf(worldOf({ attempts: [attempt({ state: "waiting", stalled: "silent" })], asks }), NOW);
+  expect(items.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["approval ask:one", "question ask:two"]);
+});

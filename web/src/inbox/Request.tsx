@@ -1,14 +1,14 @@
 // What an agent asks, whole, and the buttons that answer it: permission, question, plan.
 
-import { type FormEvent, useId, useState } from "react";
+import type { FormEvent } from "react";
 import type { Approval } from "../api/types";
-import { type Question, questionsOf, whatIsAsked } from "../facts/asks";
+import { whatIsAsked } from "../facts/asks";
 import { AskButtons } from "../ui/AskButtons";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
-import { TextField } from "../ui/Field";
 import { HoldButton } from "../ui/HoldButton";
 import { Markdown } from "../ui/Markdown";
+import { Questions, useAnswers } from "../ui/Questions";
 import styles from "./Inbox.module.css";
 
 type Props = { ask: Approval; answering: Answering; agent: string };
@@ -20,7 +20,7 @@ export function Request(props: Props) {
     case "plan":
       return <Plan {...props} />;
     case "question":
-      return <Questions {...props} />;
+      return <Question {...props} />;
   }
 }
 
@@ -72,70 +72,28 @@ function Plan({ ask, answering }: Props) {
   );
 }
 
-function Questions({ ask, answering, agent }: Props) {
-  const questions = questionsOf(ask);
-  const [answers, setAnswers] = useState<Record<string, string>>({});
-  const isWhole = questions.every(({ question }) => answers[question]?.trim());
+function Question({ ask, answering, agent }: Props) {
+  const form = useAnswers(ask);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    if (!isWhole) return;
-    if (questions.length === 1) answering.answer(true, { text: answers[questions[0]?.question ?? ""] });
-    else answering.answer(true, { answers });
+    if (form.answer) answering.answer(true, form.answer);
   };
   return (
     <form className={styles.request} onSubmit={send} aria-label="Question">
       <p>{agent} asks:</p>
-      {questions.map((question) => (
-        <OneQuestion
-          key={question.question}
-          question={question}
-          value={answers[question.question] ?? ""}
-          onChange={(value) => setAnswers({ ...answers, [question.question]: value })}
-        />
-      ))}
+      <Questions form={form} />
       <div className={styles.answers}>
         <Button
           kind="ask"
           submit
           busy={answering.busy}
-          disabled={!isWhole && "Write or choose an answer first."}
+          disabled={!form.answer && "Choose or write an answer first."}
         >
           Answer
         </Button>
         <Problem text={answering.problem} />
       </div>
     </form>
-  );
-}
-
-type OneProps = { question: Question; value: string; onChange: (value: string) => void };
-
-function OneQuestion({ question, value, onChange }: OneProps) {
-  const name = useId();
-  return (
-    <fieldset className={styles.question}>
-      <legend>{question.question}</legend>
-      {question.options.map((option) => (
-        <label key={option.label} className={styles.option}>
-          <input
-            type="radio"
-            name={name}
-            checked={value === option.label}
-            onChange={() => onChange(option.label)}
-          />
-          <span>
-            {option.label}
-            {option.description && <small>{option.description}</small>}
-          </span>
-        </label>
-      ))}
-      <TextField
-        label={question.options.length > 0 ? "Something else" : "Answer"}
-        isLabelHidden={question.options.length === 0}
-        value={question.options.some(({ label }) => label === value) ? "" : value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </fieldset>
   );
 }
 

@@ -30,8 +30,10 @@ const MOST = 3;
 export function ComparePage({ task: id }: { task: string }) {
   const task = useWorld((world) => world.tasks.get(id));
   const isKnown = useWorld((world) => world.isKnown);
+  const problem = useWorld((world) => world.problem);
   const attempts = useWorld((world) => indexOf(world).attemptsOf(id), sameList);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  if (!task && !isKnown && problem) return <Failed what="The task is" error={problem} />;
   if (!task) return isKnown ? <NotHere /> : <Loading what="the task" />;
   const numbered = [...attempts].reverse().map((attempt, index) => ({ attempt, number: index + 1 }));
   const chosen = numbered.filter(({ attempt }) => !left.has(attempt.id)).slice(-MOST);

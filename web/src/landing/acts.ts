@@ -57,7 +57,13 @@ export function useLanding(attempt: string) {
   const merged = () => {
     const task = world().attempts.get(attempt)?.task_id;
     const archive = () => void put(`/tasks/${task}`, { status: "archived" }).catch(sayError);
-    say(`Merged into ${target()}.`, task ? { action: { words: "Archive", run: archive } } : {});
+    const action = task ? { words: "Archive", run: archive } : undefined;
+    say(`Merged into ${target()}.`, { action, undo: () => void undo().catch(sayError) });
+  };
+  const undo = async () => {
+    await post(`${base}/merge/undo`);
+    await queries.invalidateQueries({ queryKey: keyOf.attempt(attempt) });
+    say(`${target()} is as it was before the merge.`);
   };
 
   return {
@@ -69,8 +75,14 @@ export function useLanding(attempt: string) {
       if (isDone) merged();
       return isDone;
     },
+    undoMerge: () => doing("Undoing", "The merge stays", undo),
+    /** Done also when it stopped at a conflict: it waits then, as the branch's standing tells. */
     rebase: (new_base_branch?: string) =>
-      doing("Rebasing", "Not rebased", () => post(`${base}/rebase`, { new_base_branch })),
+      doing("Rebasing", "Not rebased", () =>
+        post(`${base}/rebase`, { new_base_branch }).catch((error) => {
+          if (codeOf(error) !== "merge_conflicts") throw error;
+        }),
+      ),
     rebaseThenMerge: async () => {
       const isDone = await doing("Rebasing", "Not merged", async () => {
         await post(`${base}/rebase`, {});

@@ -31,6 +31,7 @@ export function verbs(
   const inPlace = attempt.in_place && "It works in your own checkout.";
   const behind = status.commits_behind ?? 0;
   const request = openPullRequest(status);
+  const isMerged = status.merges[0]?.type === "direct";
   return [
     {
       words: `Merge into ${target}`,
@@ -41,6 +42,11 @@ export function verbs(
         stuck ||
         empty ||
         (behind > 0 && `${target} moved on by ${counted(behind, "commit")}. Rebase first.`),
+    },
+    {
+      words: "Undo the merge",
+      run: () => void landing.undoMerge(),
+      disabled: busy || (!isMerged && "It is not merged."),
     },
     {
       words: "Rebase then merge",

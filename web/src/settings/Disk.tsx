@@ -19,7 +19,7 @@ export function Disk() {
     queryKey: DISK,
     queryFn: ({ signal }) => get<Usage>("/disk", signal),
   });
-  if (error) return <Failed what="Disk usage" error={error} again={() => void refetch()} />;
+  if (error) return <Failed what="The disk usage is" error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the disk usage" />;
   return (
     <>

@@ -5,7 +5,7 @@ import { get } from "../api/client";
 import type { CheckTokenResponse, Config } from "../api/types";
 import { keyOf, queries } from "../app/queries";
 import { Button } from "../ui/Button";
-import { TextSetting } from "./Setting";
+import { SecretSetting, TextSetting } from "./Setting";
 import styles from "./Settings.module.css";
 import { saveConfig } from "./saving";
 import { WithConfig } from "./WithConfig";
@@ -29,13 +29,12 @@ export function Git() {
             value={config.github.default_pr_base ?? ""}
             onSave={(value) => saveGitHub(config, { default_pr_base: value.trim() || null })}
           />
-          <TextSetting
+          <SecretSetting
             label="GitHub token"
-            type="password"
+            what="token"
             help="It needs the scope repo. Without one, GH_TOKEN and `gh auth token` are asked. It is never shown again."
-            placeholder={config.github.pat ? "a token is stored" : "none is stored"}
-            value=""
-            onSave={(value) => saveGitHub(config, { pat: value.trim() || null })}
+            isStored={Boolean(config.github.pat)}
+            onSave={(pat) => saveGitHub(config, { pat })}
           />
           <TokenState hasToken={Boolean(config.github.pat || config.github.oauth_token)} />
         </>

@@ -19,7 +19,7 @@ export function Mcp() {
   const [chosen, setChosen] = useState<string | null>(null);
   const agents = (info?.agents ?? []).filter(({ executor }) => !NONE.includes(executor));
   const agent = chosen ?? agents.find((it) => it.installed)?.executor ?? "CLAUDE_CODE";
-  if (error) return <Failed what="Agents" error={error} />;
+  if (error) return <Failed what="Agents are" error={error} />;
   if (!info) return <Loading what="the agents" />;
   return (
     <>
@@ -42,7 +42,7 @@ function Servers({ agent }: { agent: string }) {
     queryKey: key,
     queryFn: ({ signal }) => get<GetMcpServerResponse>(path, signal),
   });
-  if (error) return <Failed what="MCP servers" error={error} again={() => void refetch()} />;
+  if (error) return <Failed what="MCP servers are" error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the MCP servers" />;
   const { servers } = data.mcp_config;
   const save = async (servers: unknown) => {

@@ -41,7 +41,7 @@ export function ProfilesEditor({ agents }: { agents: readonly AgentOnMachine[] }
         ))}
       </fieldset>
       {error ? (
-        <Failed what="Profiles" error={error} again={() => void refetch()} />
+        <Failed what="Profiles are" error={error} again={() => void refetch()} />
       ) : !data ? (
         <Loading what="the profiles" />
       ) : view === "json" ? (

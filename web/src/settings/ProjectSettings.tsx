@@ -143,7 +143,7 @@ function Remove({ project }: { project: Project }) {
           onClose={() => setAsking(false)}
         >
           Your code stays. {counted(tasks, "task")} and {counted(attempts, "branch", "branches")} go to the
-          trash for 30 days.
+          trash.
         </Confirm>
       )}
     </>

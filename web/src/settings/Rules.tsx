@@ -22,7 +22,7 @@ export function Rules({ project }: { project: string }) {
   const { isBusy, saved, problem, commit } = useSaving(async (rules: Draft[]) => {
     queries.setQueryData(key, await put<Rule[]>(`/projects/${project}/rules`, { rules }));
   });
-  if (error) return <Failed what="Rules" error={error} again={() => void refetch()} />;
+  if (error) return <Failed what="Rules are" error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the rules" />;
   const rules: Draft[] = data.map(({ effect, about, pattern }) => ({ effect, about, pattern }));
   const moved = (from: number, to: number) => {

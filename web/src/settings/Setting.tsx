@@ -1,6 +1,7 @@
 // A value that is saved by itself: text when the field is left or Enter pressed, a choice at once.
 
 import { type ReactNode, useEffect, useState } from "react";
+import { Button } from "../ui/Button";
 import { CheckField, SelectField, TextArea, TextField } from "../ui/Field";
 import styles from "./Settings.module.css";
 import { useSaving } from "./saving";
@@ -14,7 +15,7 @@ type Props<T> = {
 
 type TextProps = Props<string> & {
   placeholder?: string;
-  type?: "text" | "password" | "number";
+  type?: "text" | "number";
   /** Several lines: Enter makes a new one. */
   lines?: number;
 };
@@ -34,7 +35,7 @@ export function TextSetting({ label, help, value, onSave, placeholder, type = "t
     help,
     placeholder,
     problem,
-    saved: saved && (draft === null || draft === value || type === "password"),
+    saved: saved && (draft === null || draft === value),
     spellCheck: false,
     value: draft ?? value,
     onBlur: leave,
@@ -53,6 +54,53 @@ export function TextSetting({ label, help, value, onSave, placeholder, type = "t
       onChange={(event) => change(event.target.value)}
       onKeyDown={(event) => event.key === "Enter" && leave()}
     />
+  );
+}
+
+type SecretProps = Omit<Props<string | null>, "value"> & {
+  /** One is stored, which is never shown. */
+  isStored: boolean;
+  /** What it is, in the words of the button that removes it: "token". */
+  what: string;
+};
+
+/** A value that goes in and is never shown again: the field is empty once it is stored, and a button takes it away. */
+export function SecretSetting({ label, help, onSave, isStored, what }: SecretProps) {
+  const [draft, setDraft] = useState("");
+  const { isBusy, saved, problem, commit, reset } = useSaving(async (value: string | null) => {
+    await onSave(value);
+    setDraft("");
+  });
+  const leave = () => {
+    if (draft.trim() && !isBusy) void commit(draft.trim());
+  };
+  return (
+    <>
+      <TextField
+        label={label}
+        help={help}
+        placeholder={isStored ? `a ${what} is stored` : "none is stored"}
+        problem={problem}
+        saved={saved}
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft}
+        onBlur={leave}
+        onKeyDown={(event) => event.key === "Enter" && leave()}
+        onChange={(event) => {
+          setDraft(event.target.value);
+          reset();
+        }}
+      />
+      {isStored && (
+        <div className={styles.line}>
+          <Button busy={isBusy && "Saving"} onClick={() => void commit(null)}>
+            Remove the {what}
+          </Button>
+        </div>
+      )}
+    </>
   );
 }
 

@@ -19,6 +19,7 @@ import { Notifications } from "./Notifications";
 import { ProjectSettings } from "./ProjectSettings";
 import styles from "./Settings.module.css";
 import { Snippets } from "./Snippets";
+import { Trash } from "./Trash";
 
 const PAGES: Record<SectionId, () => ReactNode> = {
   general: General,
@@ -29,6 +30,7 @@ const PAGES: Record<SectionId, () => ReactNode> = {
   git: Git,
   snippets: Snippets,
   disk: Disk,
+  trash: Trash,
   keys: KeysTable,
 };
 

@@ -20,7 +20,7 @@ export function Snippets() {
     queryKey: TAGS,
     queryFn: ({ signal }) => get<Tag[]>("/tags", signal),
   });
-  if (error) return <Failed what="Snippets" error={error} again={() => void refetch()} />;
+  if (error) return <Failed what="Snippets are" error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the snippets" />;
   return (
     <>

@@ -8,6 +8,6 @@ import { Failed, Loading } from "../ui/Nothing";
 export function WithConfig({ children }: { children: (config: Config, info: UserSystemInfo) => ReactNode }) {
   const { data, error, refetch } = useInfo();
   if (data) return children(data.config, data);
-  if (error) return <Failed what="Settings" error={error} again={() => void refetch()} />;
+  if (error) return <Failed what="The settings are" error={error} again={() => void refetch()} />;
   return <Loading what="the settings" />;
 }

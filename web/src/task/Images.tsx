@@ -7,7 +7,7 @@ import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import styles from "./Task.module.css";
 
-export type Image = { id: string; name: string };
+export type Image = { id: string; name: string; path: string };
 type Pending = { key: number; name: string; problem: string | null };
 
 let nextKey = 1;
@@ -25,7 +25,10 @@ export function useImages(added: (image: Image, reference: string) => void) {
       upload<ImageResponse>("/images/upload", file, name).then(
         (image) => {
           drop(key);
-          added({ id: image.id, name: image.original_name }, `![${bare(name)}](${image.file_path})`);
+          added(
+            { id: image.id, name: image.original_name, path: image.file_path },
+            `![${bare(name)}](${image.file_path})`,
+          );
         },
         (error) =>
           setPending((all) =>
@@ -45,7 +48,7 @@ type Props = {
   images: readonly Image[];
   pending: readonly Pending[];
   onFiles: (files: Iterable<File>) => void;
-  onRemove: (id: string) => void;
+  onRemove: (image: Image) => void;
   onDrop: (key: number) => void;
 };
 
@@ -53,16 +56,16 @@ export function Images({ images, pending, onFiles, onRemove, onDrop }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <div className={styles.images}>
-      {images.map(({ id, name }) => (
-        <span key={id} className={styles.chip}>
-          <img src={`/api/images/${id}/file`} alt={name} />
-          <span>{name}</span>
+      {images.map((image) => (
+        <span key={image.id} className={styles.chip}>
+          <img src={`/api/images/${image.id}/file`} alt={image.name} />
+          <span>{image.name}</span>
           <Button
             kind="quiet"
             size="small"
             icon="close"
-            label={`Remove ${name}`}
-            onClick={() => onRemove(id)}
+            label={`Remove ${image.name}`}
+            onClick={() => onRemove(image)}
           />
         </span>
       ))}

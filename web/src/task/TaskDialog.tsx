@@ -35,14 +35,19 @@ export function TaskDialog({ project, task, copy, parent, onClose }: Props) {
   const title = task ? "Edit task" : parent ? "New subtask" : "New task";
   const draftKey = task ? `task.${task}` : parent ? `part.${parent}` : copy ? `copy.${copy}` : "new";
 
+  const words = { title: known?.title ?? "", prompt: known?.description ?? "" };
   const begun = (): TaskDraft => {
     const kept = readDraft(draftKey);
     if (kept) return kept;
     if (!known) return NO_DRAFT;
     return {
-      title: known.title,
-      prompt: known.description ?? "",
-      images: (images.data ?? []).map(({ id, original_name }) => ({ id, name: original_name })),
+      ...words,
+      images: (images.data ?? []).map(({ id, original_name, file_path }) => ({
+        id,
+        name: original_name,
+        path: file_path,
+      })),
+      basis: task ? words : undefined,
     };
   };
   const isLoading = of !== undefined && images.isLoading;
@@ -60,6 +65,7 @@ export function TaskDialog({ project, task, copy, parent, onClose }: Props) {
         <TaskForm
           project={project ?? known?.project_id ?? likelyProject()}
           task={task}
+          words={task ? words : undefined}
           parent={parent}
           draftKey={draftKey}
           begun={begun()}

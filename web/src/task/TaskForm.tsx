@@ -3,34 +3,43 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../api/client";
 import { sameList, useWorld } from "../api/world";
-import { likelyBase, likelyProfile, usualProfile, whyNotReady } from "../app/agents";
+import { aboutAgents, likelyBase, likelyProfile, usualProfile, whyNotAll } from "../app/agents";
 import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
 import { say } from "../app/notices";
-import { profileInFull, profileOf } from "../facts/agents";
 import { projectsByName } from "../facts/projects";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField } from "../ui/Field";
 import { MentionArea } from "../ui/MentionArea";
-import { AgentChoice } from "./AgentChoice";
+import { Agents } from "./Agents";
 import { BaseChoice } from "./BaseChoice";
-import { fromPasted, keepDraft, NO_DRAFT, type TaskDraft } from "./draft";
+import {
+  fromPasted,
+  isOvertaken,
+  keepDraft,
+  NO_DRAFT,
+  type TaskDraft,
+  type Words,
+  withoutPicture,
+} from "./draft";
 import { Images, useImages } from "./Images";
 import { Risk } from "./Risk";
-import { saveTask, startNew } from "./save";
+import { saveTask, sayStarted, startNew } from "./save";
 import styles from "./Task.module.css";
 
 type Props = {
   project: string;
   task?: string;
+  /** What the task that is changed reads now. */
+  words?: Words;
   parent?: string;
   draftKey: string;
   begun: TaskDraft;
   onClose: () => void;
 };
 
-export function TaskForm({ project: first, task, parent, draftKey, begun, onClose }: Props) {
+export function TaskForm({ project: first, task, words, parent, draftKey, begun, onClose }: Props) {
   const [project, setProject] = useState(first);
   const [draft, setDraft] = useState(begun);
   const { data: info } = useInfo();
@@ -67,9 +76,7 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
   );
 
   const profiles = chosen ?? [likelyProfile(project, info) ?? ""];
-  const notReady = profiles
-    .map((key) => whyNotReady(info?.agents.find(({ executor }) => executor === profileOf(key).executor)))
-    .find((why) => why !== null);
+  const notReady = whyNotAll(profiles, info);
   const isEmpty = draft.title.trim() === "";
   const whyNot = away ?? (images.isBusy ? "Images are still being uploaded." : null);
 
@@ -87,12 +94,9 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
     try {
       if (act === "start") {
         const agents = (chosen ?? [(await usualProfile(project)) ?? ""]).filter(Boolean);
-        await startNew(about, agents, base);
-        say(
-          agents.length > 1
-            ? `Started ${agents.length} attempts.`
-            : `Started with ${profileInFull(profileOf(agents[0] ?? ""))}.`,
-        );
+        const why = whyNotAll(agents, await aboutAgents());
+        if (why) throw new Error(why);
+        sayStarted(agents, await startNew(about, agents, base));
       } else {
         await saveTask(about, task);
         say(task ? "Saved." : "Saved as a wish.");
@@ -190,41 +194,32 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
           images={draft.images}
           pending={images.pending}
           onFiles={images.add}
-          onRemove={(id) => change({ images: draft.images.filter((image) => image.id !== id) })}
+          onRemove={({ id, path }) =>
+            change({
+              images: draft.images.filter((image) => image.id !== id),
+              prompt: withoutPicture(draft.prompt, path),
+            })
+          }
           onDrop={images.drop}
         />
         {!task && (
           <>
             <div className={styles.choices}>
-              <div className={styles.agents}>
-                {profiles.map((key, index) => (
-                  <AgentChoice
-                    key={index}
-                    label={index === 0 ? "Agent" : `Agent ${index + 1}`}
-                    value={key || null}
-                    onChange={(to) => setChosen(profiles.with(index, to))}
-                    onRemove={
-                      profiles.length > 1
-                        ? () => setChosen(profiles.filter((_, i) => i !== index))
-                        : undefined
-                    }
-                  />
-                ))}
-                {profiles.length < 5 && (
-                  <Button
-                    kind="quiet"
-                    size="small"
-                    icon="plus"
-                    onClick={() => setChosen([...profiles, profiles.at(-1) ?? ""])}
-                  >
-                    Another agent
-                  </Button>
-                )}
-              </div>
+              <Agents profiles={profiles} onChange={setChosen} />
               <BaseChoice key={project} project={project} value={base} onChange={setBase} />
             </div>
             <Risk project={project} profiles={profiles} />
           </>
+        )}
+        {words && isOvertaken(draft, words) && (
+          <p className={styles.why} role="status">
+            <span>
+              The task was changed since you began. Saving puts your words in place of the newer ones.
+            </span>
+            <Button size="small" onClick={() => change({ ...words, basis: words })}>
+              Take the newer words
+            </Button>
+          </p>
         )}
         {problem && (
           <p className={styles.problem} role="alert">
@@ -236,7 +231,14 @@ export function TaskForm({ project: first, task, parent, draftKey, begun, onClos
         {task ? (
           <>
             <span className={styles.space} />
-            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              onClick={() => {
+                keepDraft(draftKey, null);
+                onClose();
+              }}
+            >
+              Cancel
+            </Button>
             <Button kind="primary" submit busy={busy} hint={shown("Mod+Enter")} disabled={whyNot}>
               Save
             </Button>

@@ -1,10 +1,11 @@
-// What the task dialog sends.
+// What the task dialog sends, and what it says then.
 
-import { newKey, post, put } from "../api/client";
+import { newKey, post, put, Refused, sentenceOf } from "../api/client";
 import type { StartedTask, Task } from "../api/types";
 import { rememberStart } from "../app/agents";
+import { say, sayError } from "../app/notices";
 import { startAttempt } from "../app/task-acts";
-import { profileOf } from "../facts/agents";
+import { profileInFull, profileOf } from "../facts/agents";
 import { rememberProject } from "./last-project";
 
 export type TaskWords = {
@@ -30,16 +31,58 @@ export async function saveTask(about: TaskWords, task?: string) {
   return task ? put<Task>(`/tasks/${task}`, words) : post<Task>("/tasks", { project_id, ...words }, newKey());
 }
 
-/** Makes a task and starts an attempt with each profile. The first one decides whether there is a task at all. */
-export async function startNew(about: TaskWords, profiles: readonly string[], base: string | null) {
+let unanswered: { act: string; key: string } | null = null;
+
+/** Makes a task and starts it. While nobody knows whether that was done, trying it again is the same act. */
+async function create(body: object): Promise<StartedTask> {
+  const act = JSON.stringify(body);
+  const key = unanswered?.act === act ? unanswered.key : newKey();
+  unanswered = { act, key };
+  try {
+    const started = await post<StartedTask>("/tasks/create-and-start", body, key);
+    unanswered = null;
+    return started;
+  } catch (error) {
+    if (error instanceof Refused && !error.isAway) unanswered = null;
+    throw error;
+  }
+}
+
+export type NotStarted = { profile: string; why: string };
+
+/**
+ * Makes a task and starts an attempt with each profile. The first one decides whether there is a task at all; which of
+ * the others could not be started is the answer.
+ */
+export async function startNew(
+  about: TaskWords,
+  profiles: readonly string[],
+  base: string | null,
+): Promise<readonly NotStarted[]> {
   const [first, ...others] = profiles;
   if (!first) throw new Error("Choose an agent first.");
   rememberProject(about.project);
-  const started = await post<StartedTask>(
-    "/tasks/create-and-start",
-    { task: bodyOf(about), executor_profile_id: profileOf(first), base_branch: base },
-    newKey(),
-  );
-  for (const profile of others) await startAttempt(started.id, profile, base);
+  const started = await create({
+    task: bodyOf(about),
+    executor_profile_id: profileOf(first),
+    base_branch: base,
+  });
+  const refused: NotStarted[] = [];
+  for (const profile of others)
+    await startAttempt(started.id, profile, base).catch((error) =>
+      refused.push({ profile, why: sentenceOf(error) }),
+    );
   rememberStart(about.project, first, base);
+  return refused;
+}
+
+/** Says what was started, and what was not although the task is there now. */
+export function sayStarted(agents: readonly string[], refused: readonly NotStarted[]) {
+  if (refused.length > 0) {
+    const whys = refused.map(
+      ({ profile, why }) => `${profileInFull(profileOf(profile))} was not started: ${why}`,
+    );
+    sayError(`Started ${agents.length - refused.length} of ${agents.length} attempts. ${whys.join(" ")}`);
+  } else if (agents.length > 1) say(`Started ${agents.length} attempts.`);
+  else say(`Started with ${profileInFull(profileOf(agents[0] ?? ""))}.`);
 }

@@ -1,10 +1,11 @@
-// The first page of a Forge without projects: what it is, which agents are here, and the two ways to begin.
+// The first page of a Forge without projects: what it is, which agents are here, and the ways to begin.
 
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { post, sentenceOf } from "../api/client";
 import type { Project } from "../api/types";
 import { assume } from "../api/world";
+import { copy } from "../app/copy";
 import { useRepositories } from "../app/folders";
 import { readiness, useInfo } from "../app/info";
 import { openOverlay } from "../app/overlays";
@@ -26,6 +27,7 @@ export function Welcome() {
             <p>A folder with git on this machine. Your checkout is not touched: each attempt gets its own.</p>
             <Suggestions />
           </li>
+          <Import />
         </ul>
         <p className={styles.risk}>
           Agents run commands as you. Some profiles ask first, others do not; the choice stands beside every
@@ -33,6 +35,23 @@ export function Welcome() {
         </p>
       </div>
     </div>
+  );
+}
+
+const IMPORT = "forge import vibe-kanban";
+
+/** Whoever has a board elsewhere brings it along. */
+function Import() {
+  return (
+    <li>
+      <Button icon="copy" onClick={() => void copy(IMPORT, "The command")}>
+        Copy command
+      </Button>
+      <p>
+        Your board is in vibe-kanban or Automagik Forge? <code>{IMPORT}</code> brings it here and leaves the
+        old one as it is; docs/moving-in.md says how.
+      </p>
+    </li>
   );
 }
 

@@ -52,7 +52,11 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
   const sending = useAct();
   const stopping = useAct();
-  const uploads = useUploads((image) => draft.attach([...imagesNow.current, image]));
+  const uploads = useUploads((image) => {
+    // The same picture twice is one.
+    const others = imagesNow.current.filter(({ id }) => id !== image.id);
+    draft.attach([...others, image]);
+  });
   const imagesNow = useRef(draft.images);
   imagesNow.current = draft.images;
   const box = useRef<HTMLTextAreaElement>(null);
@@ -140,7 +144,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
       }}
     >
       <Todos todos={todos} />
-      <Queue attempt={attempt} queue={waiting} editing={editing} onEdit={setEditing} />
+      <Queue attempt={attempt} queue={waiting} draft={draft} editing={editing} onEdit={setEditing} />
       {(draft.images.length > 0 || uploads.pending.length > 0) && (
         <ul className={styles.images} aria-label="Pictures">
           {draft.images.map((image) => (

@@ -2,62 +2,74 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { get } from "../../api/client";
 import type { QueuedFollowUp, TaskAttempt } from "../../api/types";
+import { world } from "../../api/world";
 import { say, sayError } from "../../app/notices";
 import { keyOf, queries } from "../../app/queries";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
+import type { Drafting } from "./draft";
 import styles from "./Queue.module.css";
-import { changeQueued, goOn, sendNow, tell, withdraw } from "./send";
+import { changeQueued, goOn, messageOf, putBack, readQueue, sendNow, withdraw } from "./send";
 import { canSteer, isWorking } from "./words";
 
 export const useQueue = (attempt: string) =>
   useQuery({
     queryKey: keyOf.attempt(attempt, "queue"),
-    queryFn: ({ signal }) => get<QueuedFollowUp[]>(`/task-attempts/${attempt}/queue`, signal),
+    queryFn: ({ signal }) => readQueue(attempt, signal),
   });
 
 const learn = (attempt: string, list: QueuedFollowUp[]) =>
   queries.setQueryData(keyOf.attempt(attempt, "queue"), list);
 
+const isResting = ({ state }: TaskAttempt) => !isWorking(state) && state !== "limited";
+
 type Props = {
   attempt: TaskAttempt;
   queue: readonly QueuedFollowUp[];
+  draft: Drafting;
   /** The one that is being edited. */
   editing: string | null;
   onEdit: (id: string | null) => void;
 };
 
-export function Queue({ attempt, queue, editing, onEdit }: Props) {
+export function Queue({ attempt, queue, draft, editing, onEdit }: Props) {
   const act = useAct();
   const [dragged, setDragged] = useState<string | null>(null);
-  if (queue.length === 0) return null;
   const { id } = attempt;
-  const isPaused = !isWorking(attempt.state) && attempt.state !== "limited";
+  const last = queue.at(-1);
+  const problem = act.problem && (
+    <p role="alert" className={styles.problem}>
+      {act.problem}
+    </p>
+  );
+  if (!last) return problem;
   const move = (item: string, position: number) =>
     act.run("Moving", async () => learn(id, await changeQueued(id, item, { position })));
   const takeBack = (item: QueuedFollowUp) =>
     act.run("Removing", async () => {
       learn(id, await withdraw(id, item.id));
-      say("Taken out of the queue.", {
-        undo: () =>
-          void tell(id, {
-            prompt: item.prompt,
-            variant: item.variant,
-            image_ids: item.image_ids ?? [],
-          }).catch(sayError),
-      });
+      say("Taken out of the queue.", { undo: () => void undo(item).catch(sayError) });
     });
+  const undo = async (item: QueuedFollowUp) => {
+    const now = world().attempts.get(id) ?? attempt;
+    // Whatever is put into a queue that stands still makes it go on.
+    if (isResting(now)) draft.giveBack(messageOf(item));
+    else learn(id, await draft.lend(messageOf(item), () => putBack(id, item)));
+  };
+  const sendOne = (item: QueuedFollowUp) =>
+    act.run("Sending", () => draft.lend(messageOf(item), () => sendNow(id, item)));
+  const sendAll = (last: QueuedFollowUp) =>
+    act.run("Sending", () => draft.lend(messageOf(last), () => goOn(id, queue)));
   return (
     <div className={styles.queue}>
-      {isPaused && (
+      {isResting(attempt) && (
         <p className={styles.paused}>
           {attempt.state === "failed"
             ? "The queue is paused because the last turn failed."
             : "The queue is paused."}{" "}
-          <Button size="small" busy={act.busy} onClick={() => act.run("Sending", () => goOn(id, queue))}>
+          <Button size="small" busy={act.busy} onClick={() => void sendAll(last)}>
             Send anyway
           </Button>
           <Button
@@ -100,11 +112,7 @@ export function Queue({ attempt, queue, editing, onEdit }: Props) {
                 ) : (
                   <>
                     {queue.length === 1 && isWorking(attempt.state) && canSteer(attempt.executor) && (
-                      <Button
-                        size="small"
-                        busy={act.busy}
-                        onClick={() => act.run("Sending", () => sendNow(id, item))}
-                      >
+                      <Button size="small" busy={act.busy} onClick={() => void sendOne(item)}>
                         Send now
                       </Button>
                     )}
@@ -138,11 +146,7 @@ export function Queue({ attempt, queue, editing, onEdit }: Props) {
           </li>
         ))}
       </ul>
-      {act.problem && (
-        <p role="alert" className={styles.problem}>
-          {act.problem}
-        </p>
-      )}
+      {problem}
     </div>
   );
 }

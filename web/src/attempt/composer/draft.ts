@@ -2,68 +2,100 @@
 // loses nothing. While the server cannot take it, this browser keeps it.
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get, put } from "../../api/client";
-import type { Draft, DraftResponse } from "../../api/types";
+import type { Draft } from "../../api/types";
 import { useWorld } from "../../api/world";
+import { EMPTY, type Kept, keepHere, keptHere } from "./kept";
+import { readDraft, writeDraft } from "./send";
+import { type Picture, partsOf, promptOf } from "./words";
 
 const QUIET = 400;
 
-export type Attached = {
-  id: string;
-  name: string;
-  path: string;
-};
-
 export type Drafting = {
   text: string;
-  images: readonly Attached[];
+  images: readonly Picture[];
   /** The server could not keep it; this browser does. */
   isKeptHere: boolean;
   write(text: string): void;
-  attach(images: readonly Attached[]): void;
+  attach(images: readonly Picture[]): void;
+  /** Puts a message before what is being written. */
+  giveBack(message: Kept): void;
+  /**
+   * Does something for which a message has to be the server's draft. What is written meanwhile stays here, and a message
+   * that is the draft still when it is over comes into the box.
+   */
+  lend<T>(message: Kept, act: () => Promise<T>): Promise<T>;
   /** Empties the box, here and on the server. */
   clear(): void;
 };
 
-const key = (attempt: string) => `forge.draft.${attempt}`;
+type Written = { text: string; images: readonly Picture[] };
+
+/** The box as the server keeps it: the pictures stand at the end of the text, which tells their names and places. */
+const keptOf = ({ text, images }: Written): Kept => ({
+  prompt: images.length > 0 ? promptOf(text, images) : text,
+  image_ids: images.map(({ id }) => id),
+});
+
+export const joined = (first: Kept, second: Kept): Kept => {
+  const [one, two] = [partsOf(first.prompt, first.image_ids), partsOf(second.prompt, second.image_ids)];
+  const text = [one.text, two.text].filter((it) => it.trim() !== "").join("\n\n");
+  const others = two.images.filter(({ id }) => !first.image_ids.includes(id));
+  return keptOf({ text, images: [...one.images, ...others] });
+};
+
+/** A page that is closed on the way finds both again. What is lent is with the server if nothing else was written. */
+const withLent = (message: Kept, box: Kept) => (box.prompt === "" ? EMPTY : joined(message, box));
 
 export function useDraft(attempt: string): Drafting {
-  const [text, setText] = useState("");
-  const [images, setImages] = useState<readonly Attached[]>([]);
+  const [written, setWritten] = useState<Written>({ text: "", images: [] });
   const [isKeptHere, setKeptHere] = useState(false);
-  const latest = useRef({ text: "", images: [] as readonly Attached[] });
+  const latest = useRef<Written>(written);
   const isDirty = useRef(false);
   const saved = useRef<string | null>(null);
   const isQueued = useRef(false);
+  /** What may be the draft instead: the draft has to be read before it is written over. */
+  const lent = useRef<{ message: Kept; isOver: boolean } | null>(null);
   const timer = useRef<number | undefined>(undefined);
   const told = useWorld((world) => draftOf(world.drafts, attempt));
 
-  const show = useCallback((text: string) => {
-    latest.current = { ...latest.current, text };
-    setText(text);
+  const show = useCallback((now: Written) => {
+    latest.current = now;
+    setWritten(now);
   }, []);
+  const showKept = useCallback(({ prompt, image_ids }: Kept) => show(partsOf(prompt, image_ids)), [show]);
+
+  /** Looks what became of the draft that was lent. */
+  const settle = useCallback(async () => {
+    const draft = await readDraft(attempt);
+    lent.current = null;
+    isQueued.current = draft.queued || draft.sending;
+    if (isQueued.current || draft.prompt.trim() === "" || draft.prompt === saved.current) return;
+    showKept(joined({ prompt: draft.prompt, image_ids: draft.image_ids ?? [] }, keptOf(latest.current)));
+  }, [attempt, showKept]);
 
   const save = useCallback(async () => {
     clearTimeout(timer.current);
-    const { text, images } = latest.current;
-    keepHere(attempt, text);
-    // A queued draft belongs to the queue; what is written meanwhile stays here until it was sent.
-    if (isQueued.current) return;
+    if (lent.current?.isOver === false) return;
     try {
-      saved.current = text;
-      await put(`/task-attempts/${attempt}/draft?type=follow_up`, {
-        prompt: text,
-        image_ids: images.map((image) => image.id),
-      });
-      if (latest.current.text === text) {
+      if (lent.current) await settle();
+      const now = latest.current;
+      const kept = keptOf(now);
+      keepHere(attempt, kept);
+      // A queued draft belongs to the queue; what is written meanwhile stays here until it was sent.
+      if (isQueued.current) return;
+      saved.current = kept.prompt;
+      await writeDraft(attempt, { ...kept, variant: null });
+      if (latest.current === now) {
         isDirty.current = false;
-        keepHere(attempt, "");
+        keepHere(attempt, EMPTY);
       }
       setKeptHere(false);
     } catch {
-      setKeptHere(text !== "");
+      const kept = keptOf(latest.current);
+      keepHere(attempt, lent.current ? withLent(lent.current.message, kept) : kept);
+      setKeptHere(kept.prompt !== "");
     }
-  }, [attempt]);
+  }, [attempt, settle]);
 
   const later = useCallback(() => {
     isDirty.current = true;
@@ -75,55 +107,69 @@ export function useDraft(attempt: string): Drafting {
   useEffect(() => {
     let isThere = true;
     const here = keptHere(attempt);
-    get<DraftResponse>(`/task-attempts/${attempt}/draft?type=follow_up`).then(
+    readDraft(attempt).then(
       (draft) => {
         if (!isThere || isDirty.current) return;
         isQueued.current = draft.queued;
         saved.current = draft.queued ? null : draft.prompt;
-        show(here || (draft.queued ? "" : draft.prompt));
+        const there = draft.queued ? EMPTY : { prompt: draft.prompt, image_ids: draft.image_ids ?? [] };
+        showKept(here ?? there);
       },
-      () => isThere && here && show(here),
+      () => isThere && here && showKept(here),
     );
     return () => {
       isThere = false;
       if (isDirty.current) void save();
     };
-  }, [attempt, save, show]);
+  }, [attempt, save, showKept]);
 
   // What another tab writes appears here, unless somebody is writing here.
   useEffect(() => {
-    if (!told) return;
+    if (!told || lent.current?.isOver === false) return;
+    if (lent.current) return later();
     const wasQueued = isQueued.current;
     isQueued.current = told.queued || told.sending;
     if (isQueued.current) return;
     if (wasQueued) {
       // The queue gave it back, or it was sent: what stands in the box is what counts.
-      if (latest.current.text !== told.prompt) later();
+      if (keptOf(latest.current).prompt !== told.prompt) later();
       return;
     }
     if (!isDirty.current && told.prompt !== saved.current) {
       saved.current = told.prompt;
-      show(told.prompt);
+      showKept({ prompt: told.prompt, image_ids: told.image_ids ?? [] });
     }
-  }, [told, later, show]);
+  }, [told, later, showKept]);
 
   return {
-    text,
-    images,
+    ...written,
     isKeptHere,
     write(text) {
-      show(text);
+      show({ ...latest.current, text });
       later();
     },
     attach(images) {
-      latest.current = { ...latest.current, images };
-      setImages(images);
+      show({ ...latest.current, images });
       later();
     },
+    giveBack(message) {
+      showKept(joined(message, keptOf(latest.current)));
+      later();
+    },
+    async lend(message, act) {
+      if (isDirty.current) await save();
+      clearTimeout(timer.current);
+      keepHere(attempt, withLent(message, keptOf(latest.current)));
+      lent.current = { message, isOver: false };
+      try {
+        return await act();
+      } finally {
+        lent.current = { message, isOver: true };
+        await save();
+      }
+    },
     clear() {
-      latest.current = { text: "", images: [] };
-      setText("");
-      setImages([]);
+      show({ text: "", images: [] });
       isDirty.current = true;
       void save();
     },
@@ -134,21 +180,4 @@ function draftOf(drafts: ReadonlyMap<string, Draft>, attempt: string): Draft | u
   for (const draft of drafts.values())
     if (draft.task_attempt_id === attempt && draft.draft_type === "follow_up") return draft;
   return undefined;
-}
-
-function keptHere(attempt: string): string {
-  try {
-    return localStorage.getItem(key(attempt)) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function keepHere(attempt: string, text: string) {
-  try {
-    if (text) localStorage.setItem(key(attempt), text);
-    else localStorage.removeItem(key(attempt));
-  } catch {
-    // A browser that keeps nothing still works; it only forgets.
-  }
 }

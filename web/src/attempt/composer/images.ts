@@ -3,13 +3,13 @@
 import { useState } from "react";
 import { sentenceOf, upload } from "../../api/client";
 import type { ImageResponse } from "../../api/types";
-import type { Attached } from "./draft";
+import type { Picture } from "./words";
 
 export type Uploading = { number: number; name: string; problem: string | null };
 
 let next = 1;
 
-export function useUploads(onDone: (image: Attached) => void) {
+export function useUploads(onDone: (image: Picture) => void) {
   const [pending, setPending] = useState<readonly Uploading[]>([]);
   const drop = (number: number) => setPending((list) => list.filter((it) => it.number !== number));
   const add = (files: Iterable<File>) => {

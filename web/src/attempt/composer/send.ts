@@ -1,6 +1,7 @@
-// The ways in which a message goes to an agent: now, when its turn ends, or in the place of one that waits.
+// The ways in which a message goes to an agent: now, when its turn ends, or in the place of one that waits. One that is
+// taken out of the queue on its way is the attempt's draft meanwhile, so that no refusal and no outage loses it.
 
-import { newKey, post, put, remove } from "../../api/client";
+import { get, newKey, post, put, Refused, remove } from "../../api/client";
 import type { ChangeQueued, DraftResponse, FollowUpProcess, QueuedFollowUp } from "../../api/types";
 
 export type Message = { prompt: string; variant: string | null; image_ids: readonly string[] };
@@ -15,41 +16,88 @@ const body = ({ prompt, variant, image_ids }: Message) => ({
 export const tell = (attempt: string, message: Message) =>
   post<FollowUpProcess>(`/task-attempts/${attempt}/follow-up`, body(message), newKey());
 
+const draftOf = (attempt: string) => `/task-attempts/${attempt}/draft?type=follow_up`;
+
+export const readDraft = (attempt: string) => get<DraftResponse>(draftOf(attempt));
+
+export const writeDraft = (attempt: string, { prompt, variant, image_ids }: Message) =>
+  put<DraftResponse>(draftOf(attempt), { prompt, image_ids, ...(variant ? { variant } : {}) });
+
+/** Puts the draft at the end of the queue. A queue that stands still goes on with it, from its beginning. */
+const queueDraft = (attempt: string) =>
+  post<DraftResponse>(`/task-attempts/${attempt}/draft/queue?type=follow_up`, { queued: true }, newKey());
+
 /**
  * Puts a message at the end of the queue. The first one goes in as the attempt's draft, which is how an agent that could
  * listen now is made to wait; behind something that waits, a message waits by itself.
  */
 export async function queue(attempt: string, message: Message, waiting: number) {
   if (waiting > 0) return void (await tell(attempt, message));
-  await put<DraftResponse>(`/task-attempts/${attempt}/draft?type=follow_up`, body(message));
-  await post<DraftResponse>(
-    `/task-attempts/${attempt}/draft/queue?type=follow_up`,
-    { queued: true },
-    newKey(),
-  );
+  await writeDraft(attempt, message);
+  await queueDraft(attempt);
 }
 
-const item = (attempt: string, id: string) => `/task-attempts/${attempt}/queue/${id}`;
+const queueOf = (attempt: string) => `/task-attempts/${attempt}/queue`;
+const item = (attempt: string, id: string) => `${queueOf(attempt)}/${id}`;
+
+export const readQueue = (attempt: string, signal?: AbortSignal) =>
+  get<QueuedFollowUp[]>(queueOf(attempt), signal);
 
 export const changeQueued = (attempt: string, id: string, change: ChangeQueued) =>
   put<QueuedFollowUp[]>(item(attempt, id), change);
 
 export const withdraw = (attempt: string, id: string) => remove<QueuedFollowUp[]>(item(attempt, id));
 
-const messageOf = ({ prompt, variant, image_ids }: QueuedFollowUp): Message => ({
+export const messageOf = ({ prompt, variant, image_ids }: QueuedFollowUp): Message => ({
   prompt,
   variant,
   image_ids: image_ids ?? [],
 });
 
-/** Sends the only message that waits, now. */
-export async function sendNow(attempt: string, queued: QueuedFollowUp) {
-  await withdraw(attempt, queued.id);
-  return tell(attempt, messageOf(queued));
+const NOTHING: Message = { prompt: "", variant: null, image_ids: [] };
+
+/** Takes something out of the queue and makes it the draft. */
+async function takeInHand(attempt: string, id: string, message: Message) {
+  await writeDraft(attempt, message);
+  try {
+    await withdraw(attempt, id);
+  } catch (error) {
+    // The queue has it still, or it was sent. When nobody knows, the draft stays.
+    if (error instanceof Refused && !error.isAway) await writeDraft(attempt, NOTHING);
+    throw error;
+  }
 }
 
-/** Lets a queue that stands still go on: its last message is told anew, and the ones before it go first. */
+/** Sends the only message that waits, now. One that is refused waits again. */
+export async function sendNow(attempt: string, queued: QueuedFollowUp) {
+  const message = messageOf(queued);
+  // A draft that is queued is what waits: it is a draft again when it is withdrawn.
+  if ((await readDraft(attempt)).queued) await withdraw(attempt, queued.id);
+  else await takeInHand(attempt, queued.id, { ...message, variant: null });
+  try {
+    await tell(attempt, message);
+  } catch (error) {
+    // Where that is refused, too, it stays the draft.
+    await queue(attempt, message, 0).catch(() => {});
+    throw error;
+  }
+  await writeDraft(attempt, NOTHING);
+}
+
+/** Lets a queue that stands still go on, in its order. */
 export async function goOn(attempt: string, waiting: readonly QueuedFollowUp[]) {
   const last = waiting.at(-1);
-  if (last) await sendNow(attempt, last);
+  if (!last) return;
+  if (!(await readDraft(attempt)).queued) await takeInHand(attempt, last.id, messageOf(last));
+  await queueDraft(attempt);
+}
+
+/** Puts a message that was taken back into the queue again, at its place, and answers the queue. */
+export async function putBack(attempt: string, { position, ...queued }: QueuedFollowUp) {
+  const before = new Set((await readQueue(attempt)).map(({ id }) => id));
+  const { queued: isQueued } = await readDraft(attempt);
+  await queue(attempt, messageOf({ position, ...queued }), isQueued ? before.size : 0);
+  const after = await readQueue(attempt);
+  const back = after.findLast(({ id }) => !before.has(id));
+  return back && back.position > position ? changeQueued(attempt, back.id, { position }) : after;
 }

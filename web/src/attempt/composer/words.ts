@@ -20,10 +20,29 @@ export function placeholder(state: AttemptState, agent: string): string {
   return `Reply to ${agent}…`;
 }
 
+export type Picture = { id: string; name: string; path: string };
+
 /** What is told to the agent: the text, and the pictures it speaks of. */
-export function promptOf(text: string, images: ReadonlyArray<{ name: string; path: string }>): string {
-  const pictures = images.map(({ name, path }) => `![${name.replace(/[[\]]/g, "")}](${path})`);
+export function promptOf(text: string, images: ReadonlyArray<Omit<Picture, "id">>): string {
+  const pictures = images
+    .filter(({ path }) => path !== "")
+    .map(({ name, path }) => `![${name.replace(/[[\]]/g, "")}](${path})`);
   return [text.trim(), ...pictures].filter((it) => it !== "").join("\n\n");
+}
+
+/** The other way: what stands in the box for a prompt that speaks of pictures at its end. */
+export function partsOf(
+  prompt: string,
+  ids: readonly string[],
+): { text: string; images: readonly Picture[] } {
+  const parts = prompt.split("\n\n");
+  const images: Picture[] = [];
+  for (const id of ids.toReversed()) {
+    const [whole, name, path] = /^!\[([^\]\n]*)\]\(([^)\n]+)\)$/.exec(parts.at(-1) ?? "") ?? [];
+    if (whole) parts.pop();
+    images.unshift({ id, name: name || "picture", path: path ?? "" });
+  }
+  return { text: parts.join("\n\n"), images };
 }
 
 type Pressed = { key: string; shiftKey: boolean; isMod: boolean };

@@ -22,7 +22,7 @@ import { Find } from "./Find";
 import { Folds, FoldsHere } from "./folds";
 import { useFollowing } from "./follow";
 import { openingPlace, remember } from "./opening";
-import { type Rows, rowOf } from "./rows";
+import { isShownIn, type Rows, rowOf } from "./rows";
 import type { TurnActs } from "./Turn";
 import type { Transcript } from "./transcript";
 
@@ -66,7 +66,9 @@ export function Conversation({
   const [isFinding, setFinding] = useState(false);
   const { isFollowing, now: following, follow, leave } = useFollowing(box, true);
   const [leftAt, setLeftAt] = useState(0);
+  // What is to be shown as soon as it is there, and which of these has been answered.
   const wanted = useRef<string | null>(null);
+  const [answered, setAnswered] = useState<string | null>(null);
   transcript.isAtEnd = isFollowing;
 
   // What was there when the person left the end is not new.
@@ -80,6 +82,7 @@ export function Conversation({
     if (following.current && !wanted.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [following]);
   const toEnd = useCallback(() => {
+    wanted.current = null;
     follow();
     void transcript.end();
     pin();
@@ -93,7 +96,8 @@ export function Conversation({
       if (at >= 0) list.current?.scrollToIndex(at, { align });
       else {
         wanted.current = key;
-        void transcript.open(key);
+        setAnswered(null);
+        void transcript.open(key).then(() => setAnswered(key));
       }
     },
     [leave, transcript],
@@ -117,12 +121,11 @@ export function Conversation({
   useLayoutEffect(() => {
     if (wanted.current) {
       const at = rowOf(rows, wanted.current);
-      if (at >= 0) {
-        wanted.current = null;
-        list.current?.scrollToIndex(at, { align: "center" });
-      }
+      if (at >= 0) list.current?.scrollToIndex(at, { align: "center" });
+      // Not everything has a row, and not everything comes.
+      if (at >= 0 || answered === wanted.current) wanted.current = null;
     } else if (isFollowing) pin();
-  }, [rows, isFollowing, pin]);
+  }, [rows, isFollowing, pin, answered]);
 
   // What is too much goes in a frame of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again whenever there is more
@@ -156,6 +159,7 @@ export function Conversation({
   return (
     <FoldsHere value={folds}>
       <div className={styles.conversation}>
+        {isKnown && problem && <Failed {...problem} />}
         {isFinding && <Find attempt={attempt.id} onShow={show} onClose={() => setFinding(false)} />}
         <div
           ref={box}
@@ -169,7 +173,7 @@ export function Conversation({
         >
           {!isKnown ? (
             problem ? (
-              <Failed what="The conversation is" error={problem} again={() => void transcript.open()} />
+              <Failed {...problem} />
             ) : (
               <Loading what="the conversation" />
             )
@@ -177,7 +181,7 @@ export function Conversation({
             <Empty>{isRunning ? "The agent has not said anything yet." : "Nothing was said."}</Empty>
           ) : (
             <>
-              {hasOlder && <p className={styles.older}>Loading earlier messages…</p>}
+              {hasOlder && <p className={styles.older}>{!problem && "Loading earlier messages…"}</p>}
               <Virtualizer
                 ref={list}
                 data={rows}
@@ -194,7 +198,7 @@ export function Conversation({
                     row={row}
                     acts={acts}
                     isRunning={isRunning}
-                    isMarked={row.key === marked}
+                    marked={marked !== null && isShownIn(row, marked) ? marked : null}
                   />
                 )}
               </Virtualizer>

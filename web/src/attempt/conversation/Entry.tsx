@@ -12,10 +12,16 @@ import { Tool } from "./Tool";
 import { Turn, type TurnActs } from "./Turn";
 import type { Placed } from "./transcript";
 
-type Props = { row: Row; acts: TurnActs; isRunning: boolean; isMarked: boolean };
+type Props = {
+  row: Row;
+  acts: TurnActs;
+  isRunning: boolean;
+  /** The entry that was asked for, when this row shows it. */
+  marked: string | null;
+};
 
 export const EntryRow = memo(
-  function EntryRow({ row, acts, isRunning, isMarked }: Props) {
+  function EntryRow({ row, acts, isRunning, marked }: Props) {
     const first = row.kind === "reads" ? row.placed[0] : row.placed;
     return (
       <div
@@ -23,10 +29,15 @@ export const EntryRow = memo(
         data-testid="entry"
         data-index={first?.index}
         data-key={row.key}
-        data-marked={isMarked || undefined}
+        data-marked={marked !== null || undefined}
       >
         {row.kind === "turn" ? (
-          <Turn row={row} acts={acts} isRunning={isRunning} />
+          <Turn
+            row={row}
+            acts={acts}
+            isRunning={isRunning}
+            isNoiseWanted={marked !== null && marked !== row.key}
+          />
         ) : row.kind === "reads" ? (
           <Reads id={row.key} placed={row.placed} />
         ) : (
@@ -36,7 +47,7 @@ export const EntryRow = memo(
     );
   },
   (a, b) =>
-    a.isMarked === b.isMarked &&
+    a.marked === b.marked &&
     a.acts === b.acts &&
     a.row.kind === b.row.kind &&
     (a.row.kind === "turn"

@@ -19,13 +19,20 @@ export type TurnActs = {
 
 const FOLDED_AT = 3;
 
-type Props = { row: Extract<Row, { kind: "turn" }>; acts: TurnActs; isRunning: boolean };
+type Props = {
+  row: Extract<Row, { kind: "turn" }>;
+  acts: TurnActs;
+  isRunning: boolean;
+  /** What was asked for is among what the system said. */
+  isNoiseWanted: boolean;
+};
 
-export function Turn({ row, acts, isRunning }: Props) {
+export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
   const { number, placed, ordinal, noise } = row;
   const facts = useContext(TurnsHere).factsOf(placed.run, ordinal);
   const [isOpen, setOpen] = useState(false);
-  const [isNoisy, setNoisy] = useState(false);
+  const [chosen, setNoisy] = useState<boolean | null>(null);
+  const isNoisy = chosen ?? isNoiseWanted;
   const text = placed.entry.content.trim();
   const isLong = text.split("\n").length > FOLDED_AT || text.length > 300;
   const startedAt = placed.entry.timestamp ?? facts.startedAt;

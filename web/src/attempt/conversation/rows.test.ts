@@ -49,6 +49,7 @@ describe("rows of a conversation", () => {
     const { rows } = rowsOf([user(), noise, say(""), say()], false, 0);
     expect(rows).toHaveLength(2);
     expect(rows[0]).toMatchObject({ noise: [noise] });
+    expect(rowOf(rows, noise.key)).toBe(0);
   });
 
   it("mark errors and failed calls, and know the newest todos", () => {

@@ -95,9 +95,13 @@ function isReadRow({ entry: { entry_type: type } }: Placed) {
 
 /** The row that shows an entry. */
 export function rowOf(rows: readonly Row[], key: string): number {
-  return rows.findIndex((row) =>
-    row.kind === "reads" ? row.placed.some((placed) => placed.key === key) : row.key === key,
-  );
+  return rows.findIndex((row) => isShownIn(row, key));
+}
+
+/** Whether a row shows an entry: also as one of several, or as what the system said in its turn. */
+export function isShownIn(row: Row, key: string): boolean {
+  const within = row.kind === "reads" ? row.placed : row.kind === "turn" ? row.noise : [];
+  return row.key === key || within.some((placed) => placed.key === key);
 }
 
 /** "Read 4 files, searched 2 times". */

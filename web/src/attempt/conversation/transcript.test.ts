@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { live } from "../../api/live";
 import type { NormalizedEntry } from "../../api/types";
-import { keyAt, type Placed, upsert } from "./transcript";
+import { keyAt, type Placed, Transcript, upsert } from "./transcript";
 
 const said = (content: string): NormalizedEntry => ({
   content,
@@ -43,5 +44,60 @@ describe("what comes live", () => {
     const { entries, leftOut } = upsert([at("a", 0)], ORDER, "a", batch, 1, false);
     expect(words(entries)).toBe("a0 a1");
     expect(leftOut).toBe(1);
+  });
+});
+
+describe("what does not come", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+  });
+
+  /** A window on ten entries of which the last three came first; `isThere` is whether the server answers. */
+  async function opened() {
+    const server = { isThere: true };
+    vi.spyOn(live, "follow").mockImplementation(() => () => {});
+    vi.stubGlobal("fetch", async (url: string) => {
+      if (!server.isThere) return { ok: false, json: async () => ({ success: false, message: "Not now." }) };
+      const before = new URL(url, "http://x").searchParams.get("before");
+      const indexes = before ? [0, 1, 2, 3, 4, 5, 6] : [7, 8, 9];
+      const entries = indexes.map((index) => ({
+        execution_process_id: "a",
+        index,
+        entry: said(`a${index}`),
+      }));
+      const runs = [{ id: "a", is_over: true, after: null }];
+      const data = { entries, has_more: before === null, has_newer: false, runs };
+      return { ok: true, json: async () => ({ success: true, data }) };
+    });
+    const transcript = new Transcript("attempt");
+    await transcript.open();
+    return { transcript, server };
+  }
+
+  it("is said, and comes when it is asked for again", async () => {
+    const { transcript, server } = await opened();
+    server.isThere = false;
+    await transcript.older();
+    expect(transcript.now().problem).toMatchObject({
+      what: "Earlier messages are",
+      error: { message: "Not now." },
+    });
+    expect(words(transcript.now().entries)).toBe("a7 a8 a9");
+    server.isThere = true;
+    transcript.now().problem?.again();
+    await vi.waitFor(() => expect(transcript.now().problem).toBeNull());
+    expect(transcript.now().entries.length).toBe(10);
+  });
+
+  it("of another place leaves what is shown", async () => {
+    const { transcript, server } = await opened();
+    server.isThere = false;
+    await transcript.open("a:2");
+    expect(transcript.now().problem?.what).toBe("That place is");
+    expect(words(transcript.now().entries)).toBe("a7 a8 a9");
+    server.isThere = true;
+    await transcript.open();
+    expect(transcript.now().problem).toBeNull();
   });
 });

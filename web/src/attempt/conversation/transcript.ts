@@ -1,7 +1,7 @@
 // A window on what was said and done in an attempt: the newest entries, older ones when they are wanted, and what comes
 // live. It never holds more than MOST entries, however long the conversation is.
 
-import { get, Refused } from "../../api/client";
+import { get } from "../../api/client";
 import { entriesOf, PAGE } from "../../api/entries";
 import { live } from "../../api/live";
 import type {
@@ -20,6 +20,9 @@ const PACE = 50;
 /** An entry and where it stands; `key` is its permalink. */
 export type Placed = { key: string; run: string; index: number; entry: NormalizedEntry };
 
+/** What did not come, why, and how it is asked for again. */
+export type Missing = { what: string; error: Error; again: () => void };
+
 export type Window = {
   readonly entries: readonly Placed[];
   /** There are earlier ones than the first. */
@@ -28,7 +31,7 @@ export type Window = {
   readonly hasNewer: boolean;
   /** How many entries have come since the window was moved or nobody looked. */
   readonly isKnown: boolean;
-  readonly problem: Error | null;
+  readonly problem: Missing | null;
   /** Which end grew last: what grows above must not move what is read. */
   readonly grew: "start" | "end";
   /** Entries that came live and were not there before, since the beginning. */
@@ -59,8 +62,10 @@ export class Transcript {
   private readonly coming: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
   private timer: number | undefined;
   private isBusy = false;
+  /** How many answers are on their way. */
+  private asked = 0;
   /** What came live while an answer was on its way, which may be older than that. */
-  private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> | null = null;
+  private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
   private isClosed = false;
   /** The person reads above the end: what comes is not added when there is no room. */
   isAtEnd = true;
@@ -74,27 +79,25 @@ export class Transcript {
   readonly now = () => this.window;
 
   /** Shows the newest entries, or those around one. */
-  async open(around?: string) {
-    this.meanwhile ??= [];
-    try {
-      const answer = await get<TaskAttemptEntries>(entriesOf(this.attempt, around));
-      if (this.isClosed) return;
-      for (const run of answer.runs) if (run.is_over) this.settled.add(run.id);
-      this.order = answer.runs.map((run) => run.id);
-      this.change({
-        entries: answer.entries.map(placed),
-        hasOlder: answer.has_more,
-        hasNewer: answer.has_newer,
-        isKnown: true,
-        problem: null,
-        grew: "end",
-      });
-      this.catchUp();
-      for (const run of answer.runs) this.followRun(run.id, run.after ?? undefined);
-    } catch (error) {
-      this.meanwhile = null;
-      this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
-    }
+  open(around?: string): Promise<void> {
+    const what = around && this.window.isKnown ? "That place is" : "The conversation is";
+    return this.ask(
+      entriesOf(this.attempt, around),
+      what,
+      () => this.open(around),
+      (answer) => {
+        for (const run of answer.runs) if (run.is_over) this.settled.add(run.id);
+        this.order = answer.runs.map((run) => run.id);
+        this.change({
+          entries: answer.entries.map(placed),
+          hasOlder: answer.has_more,
+          hasNewer: answer.has_newer,
+          isKnown: true,
+          grew: "end",
+        });
+        for (const run of answer.runs) this.followRun(run.id, run.after ?? undefined);
+      },
+    );
   }
 
   /** Follows the runs of an agent that still add something. Called with every new list of runs. */
@@ -118,7 +121,8 @@ export class Transcript {
   older() {
     const first = this.window.entries[0];
     if (!first || !this.window.hasOlder) return;
-    return this.page(`before=${first.key}`, (answer) => {
+    const again = () => this.older();
+    return this.page(`before=${first.key}`, "Earlier messages are", again, (answer) => {
       const entries = [...answer.entries.map(placed), ...this.window.entries];
       this.change({ entries, hasOlder: answer.has_more, grew: "start" });
     });
@@ -128,7 +132,8 @@ export class Transcript {
   newer() {
     const last = this.window.entries.at(-1);
     if (!last || !this.window.hasNewer) return;
-    return this.page(`after=${last.key}`, (answer) => {
+    const again = () => this.newer();
+    return this.page(`after=${last.key}`, "Later messages are", again, (answer) => {
       const added = answer.entries.map(placed);
       const hasNewer = answer.has_newer;
       this.change({ entries: [...this.window.entries, ...added], hasNewer, grew: "end" });
@@ -138,6 +143,7 @@ export class Transcript {
   /** Goes back to the newest entries. */
   async end() {
     this.isAtEnd = true;
+    if (this.window.problem) this.change({ problem: null });
     if (this.window.hasNewer) await this.open();
   }
 
@@ -159,21 +165,39 @@ export class Transcript {
     this.followed.clear();
   }
 
-  private async page(query: string, take: (answer: TaskAttemptEntries) => void) {
+  private async page(
+    query: string,
+    what: string,
+    again: () => void,
+    take: (answer: TaskAttemptEntries) => void,
+  ) {
     if (this.isBusy) return;
     this.isBusy = true;
-    this.meanwhile ??= [];
+    await this.ask(`/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`, what, again, take);
+    this.isBusy = false;
+  }
+
+  private async ask(
+    path: string,
+    what: string,
+    again: () => void,
+    take: (answer: TaskAttemptEntries) => void,
+  ) {
+    this.asked += 1;
     try {
-      const answer = await get<TaskAttemptEntries>(
-        `/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`,
-      );
+      const answer = await get<TaskAttemptEntries>(path);
       if (this.isClosed) return;
       take(answer);
-      this.catchUp();
+      this.coming.unshift(...this.meanwhile);
+      this.take();
+      if (this.window.problem) this.change({ problem: null });
     } catch (error) {
-      this.change({ problem: error instanceof Error ? error : new Refused(String(error), 0) });
+      this.change({
+        problem: { what, error: error instanceof Error ? error : new Error(String(error)), again },
+      });
     } finally {
-      this.isBusy = false;
+      this.asked -= 1;
+      if (this.asked === 0) this.meanwhile = [];
     }
   }
 
@@ -188,19 +212,13 @@ export class Transcript {
     } else {
       const told = { run, batch: message.value as IndexedEntry[] };
       this.coming.push(told);
-      this.meanwhile?.push(told);
+      if (this.asked > 0) this.meanwhile.push(told);
       this.timer ??= window.setTimeout(() => this.take(), PACE);
       if (message.finished) {
         this.settled.add(run);
         this.unfollow(run);
       }
     }
-  }
-
-  private catchUp() {
-    this.coming.unshift(...(this.meanwhile ?? []));
-    this.meanwhile = null;
-    this.take();
   }
 
   private unfollow(run: string) {

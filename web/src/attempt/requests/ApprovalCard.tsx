@@ -10,7 +10,7 @@ import { HoldButton } from "../../ui/HoldButton";
 import { MenuButton } from "../../ui/Menu";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
-import { rulesFor, wanted } from "./wanted";
+import { isSame, rulesFor, wanted } from "./wanted";
 
 export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
   const { busy, said, answer } = answering;
@@ -28,7 +28,8 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
       const path = `/projects/${attempt.project_id}/rules`;
       const rules = await get<Rule[]>(path);
       const kept = rules.map(({ effect, about, pattern }) => ({ effect, about, pattern }));
-      await put(path, { rules: [...kept, rule] });
+      // Whoever clicks twice wants one rule.
+      if (!kept.some((it) => isSame(it, rule))) await put(path, { rules: [...kept, rule] });
       answer(true);
     } catch (error) {
       setProblem(sentenceOf(error));

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { Button } from "../../ui/Button";
 import { Markdown } from "../../ui/Markdown";
+import box from "../../ui/Words.module.css";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
 
@@ -22,7 +23,7 @@ export function PlanCard({ ask, answering }: CardProps) {
         </div>
       ) : (
         <textarea
-          className={styles.words}
+          className={box.words}
           aria-label="The plan"
           rows={10}
           autoFocus

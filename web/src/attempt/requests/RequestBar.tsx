@@ -22,7 +22,7 @@ export function RequestBar({ asks, keyOf, seen, onShow }: Props) {
   if (key === undefined)
     return (
       <div className={styles.bar}>
-        <Request ask={first} />
+        <Request key={first.approval_id} ask={first} />
       </div>
     );
   if (seen.has(first.approval_id)) return null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../api/types";
-import { questionsOf, rulesFor, wanted } from "./wanted";
+import { rulesFor, wanted } from "./wanted";
 
 const ask = (tool_name: string, input: unknown, text = "May I?") =>
   ({ tool_name, input, text }) as unknown as Approval;
@@ -25,32 +25,5 @@ describe("what an agent wants", () => {
     expect(patterns("npm test -- --watch")).toEqual(["npm test -- --watch", "npm test", "Bash"]);
     expect(patterns("git status; rm -rf x")).toEqual(["Bash"]);
     expect(rulesFor(ask("Read", { path: "a" })).map(({ rule }) => rule.about)).toEqual(["read_only", "tool"]);
-  });
-});
-
-describe("questions", () => {
-  it("come from the input, with their options", () => {
-    const questions = [
-      { question: "Which?", options: [{ label: "A", description: "first" }, "B"], multiSelect: true },
-      { question: "Why?" },
-    ];
-    expect(questionsOf(ask("AskUserQuestion", { questions }))).toEqual([
-      {
-        question: "Which?",
-        header: null,
-        isMultiple: true,
-        options: [
-          { label: "A", description: "first" },
-          { label: "B", description: null },
-        ],
-      },
-      { question: "Why?", header: null, isMultiple: false, options: [] },
-    ]);
-  });
-
-  it("are the ask's own words when there is no list", () => {
-    expect(questionsOf(ask("question", { question: "x" }, "Which colour?"))[0]?.question).toBe(
-      "Which colour?",
-    );
   });
 });

@@ -42,6 +42,9 @@ const textOf = (value: unknown) =>
 
 type NewRule = SetRules["rules"][number];
 
+export const isSame = (one: NewRule, other: NewRule) =>
+  one.effect === other.effect && one.about === other.about && one.pattern === other.pattern;
+
 /** The rules that would let this and the like of it through, the narrowest first, each with its words. */
 export function rulesFor(ask: Approval): ReadonlyArray<{ words: string; rule: NewRule }> {
   const { verb, object } = wanted(ask);
@@ -59,39 +62,4 @@ export function rulesFor(ask: Approval): ReadonlyArray<{ words: string; rule: Ne
   if (verb === "Read" || verb === "Search") add("everything that only reads", "read_only", null);
   add(`every use of ${ask.tool_name}`, "tool", ask.tool_name);
   return offers;
-}
-
-export type Question = {
-  question: string;
-  header: string | null;
-  options: ReadonlyArray<{ label: string; description: string | null }>;
-  isMultiple: boolean;
-};
-
-/** The questions of an ask: those that its input lists, or its own words as one. */
-export function questionsOf(ask: Approval): readonly Question[] {
-  const input = ask.input as { questions?: unknown } | null;
-  const list = Array.isArray(input?.questions) ? input.questions : [];
-  const found = list.map(question).filter((it): it is Question => it !== null);
-  return found.length > 0 ? found : [{ question: ask.text, header: null, options: [], isMultiple: false }];
-}
-
-function question(value: unknown): Question | null {
-  if (!value || typeof value !== "object") return null;
-  const it = value as Record<string, unknown>;
-  const words =
-    typeof it.question === "string" ? it.question : typeof it.label === "string" ? it.label : null;
-  if (!words) return null;
-  const options = (Array.isArray(it.options) ? it.options : []).flatMap((option: unknown) => {
-    if (typeof option === "string") return [{ label: option, description: null }];
-    const { label, description } = (option ?? {}) as Record<string, unknown>;
-    if (typeof label !== "string") return [];
-    return [{ label, description: typeof description === "string" ? description : null }];
-  });
-  return {
-    question: words,
-    header: typeof it.header === "string" ? it.header : null,
-    options,
-    isMultiple: it.multiSelect === true || it.multiple === true,
-  };
 }
