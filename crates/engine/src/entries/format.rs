@@ -20,7 +20,7 @@ use lz4_flex::block;
 
 /// What both files begin with.
 pub(super) const OPENING: u64 = 16;
-pub(super) const HEAD: usize = 24;
+const HEAD: usize = 24;
 const FILE_MAGIC: [u8; 8] = *b"FENTRY2\n";
 const MAGIC: [u8; 2] = [0xF0, 0xE7];
 

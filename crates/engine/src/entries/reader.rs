@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use forge_model::Entry;
 
-use super::format::{self, HEAD, Kind, OPENING, Records};
+use super::format::{self, Kind, OPENING, Records};
 use super::group::Group;
 use super::writer::place;
 
@@ -63,15 +63,28 @@ impl Reader {
         u32::try_from(slots).map_err(io::Error::other)
     }
 
-    /// Returns the place after everything that was written.
-    pub(crate) fn end(&self) -> io::Result<u64> {
-        Ok(self.records.file.metadata()?.len())
+    /// Returns the place after the last record that is there in whole, and whether the record there says that this is
+    /// all. It is walked to from a record that is known: the length of a file grows while a record is written to it,
+    /// and whoever began in the midst of one, or behind the last, would wait there for ever.
+    pub(crate) fn end(&mut self) -> io::Result<(u64, bool)> {
+        let checkpoint = format::longs(&self.slots, 8, 1)?.first().copied().unwrap_or_default();
+        let newest = match self.count()?.checked_sub(1) {
+            Some(last) => self.place(last)?.unwrap_or_default(),
+            None => 0,
+        };
+        let mut at = newest.max(checkpoint).max(OPENING);
+        loop {
+            match self.records.at(at)? {
+                Some(record) if record.kind == Kind::End => return Ok((at, true)),
+                Some(record) => at += record.size,
+                None => return Ok((at, false)),
+            }
+        }
     }
 
     /// Says whether the run is over and everything is there.
     pub(crate) fn is_whole(&mut self) -> io::Result<bool> {
-        let Some(last) = self.end()?.checked_sub(HEAD as u64) else { return Ok(false) };
-        Ok(self.records.at(last)?.is_some_and(|record| record.kind == Kind::End))
+        Ok(self.end()?.1)
     }
 
     /// Returns where the newest forms of entries stand, as many as there are.
@@ -128,4 +141,55 @@ pub(crate) fn understood(group: &Group, index: u32) -> io::Result<(Entry, usize)
 
 fn damaged(index: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("entry {index} cannot be read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use forge_model::entry::EntryType;
+
+    use super::super::writer::Writer;
+    use super::*;
+
+    #[test]
+    fn a_reader_that_comes_while_entries_are_written_stands_between_two_of_them() {
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().unwrap();
+            let mut writer = Writer::create(dir.path()).unwrap();
+            let is_over = AtomicBool::new(false);
+            let ends: BTreeSet<u64> = std::thread::scope(|scope| {
+                let watch = scope.spawn(|| {
+                    let mut ends = BTreeSet::new();
+                    while !is_over.load(Ordering::SeqCst) {
+                        ends.insert(Reader::open(dir.path()).unwrap().unwrap().end().unwrap().0);
+                    }
+                    ends
+                });
+                for log in 1..50 {
+                    // Long, and unlike each other, so that writing them takes a while.
+                    let text = |index: u64| -> String {
+                        (0..800).map(|n| format!("{:x} ", (log * 97 + index * 31 + n) * n * n)).collect()
+                    };
+                    let entry = |index: u64| Entry::new(EntryType::AssistantMessage, text(index));
+                    let first = log * 4;
+                    writer.take((first..first + 4).map(|index| (index as usize - 4, entry(index))).collect());
+                    writer.write(log).unwrap();
+                }
+                writer.finish(50).unwrap();
+                is_over.store(true, Ordering::SeqCst);
+                watch.join().unwrap()
+            });
+            let mut reader = Reader::open(dir.path()).unwrap().unwrap();
+            let (mut edges, mut at) = (BTreeSet::from([OPENING]), OPENING);
+            while let Here::Entries { next, .. } | Here::Other { next } = reader.here(at).unwrap() {
+                edges.insert(next);
+                at = next;
+            }
+            assert!(matches!(reader.here(at).unwrap(), Here::End));
+            let astray: Vec<_> = ends.difference(&edges).collect();
+            assert!(astray.is_empty(), "{astray:?} are in the midst of a record or behind the end, {at}");
+        }
+    }
 }

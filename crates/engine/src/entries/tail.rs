@@ -13,7 +13,7 @@ use forge_model::{Entry, Run};
 use tokio::sync::watch;
 
 use super::asks::key;
-use super::format::{HEAD, OPENING};
+use super::format::OPENING;
 use super::group::Group;
 use super::hub::{News, Room};
 use super::reader::{Here, Reader, understood};
@@ -113,8 +113,8 @@ fn position_of(number: u64, at: u64) -> i64 {
 }
 
 /// Returns the position after everything that is there now.
-pub(super) fn position_at_end(reader: &Reader) -> io::Result<i64> {
-    Ok(position_of(reader.number(), reader.end()?))
+pub(super) fn position_at_end(reader: &mut Reader) -> io::Result<i64> {
+    Ok(position_of(reader.number(), reader.end()?.0))
 }
 
 impl EntryTail {
@@ -291,10 +291,7 @@ impl Open {
     /// Goes to where a reader wants to begin; says whether that is elsewhere than it wants.
     fn at(mut reader: Reader, from: EntriesFrom) -> io::Result<(Self, bool)> {
         // The end is taken first: what comes after the count is behind it.
-        let end = match reader.is_whole()? {
-            true => reader.end()? - HEAD as u64,
-            false => reader.end()?,
-        };
+        let (end, _) = reader.end()?;
         let there = reader.count()?;
         let by_index = |first: u32| Order::Index { first, next: first, there, ahead: HashMap::new() };
         let (order, at, is_anew) = match from {

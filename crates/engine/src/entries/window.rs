@@ -232,8 +232,10 @@ impl Engine {
         let goes_on = |run: &Run| (!run.state.is_over()).then(|| self.inner.paths.run(run.id));
         let dirs: Vec<Option<PathBuf>> = runs.iter().map(goes_on).collect();
         blocking(move || {
-            let end =
-                |dir: PathBuf| Reader::open(&dir).ok().flatten().and_then(|it| position_at_end(&it).ok());
+            let end = |dir: PathBuf| {
+                let mut reader = Reader::open(&dir).ok().flatten()?;
+                position_at_end(&mut reader).ok()
+            };
             dirs.into_iter().map(|dir| dir.and_then(end)).collect()
         })
         .await
