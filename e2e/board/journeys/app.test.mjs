@@ -142,20 +142,36 @@ journey('with the server killed everything stays under one banner, and it comes 
   await world.settled(attempt.id, 'waiting');
 });
 
-journey('a server that carries another build says so, and reloads only when asked', async (world) => {
-  const tab = await world.open('/inbox');
-  await tab.page.route('**/', async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({ response: answer, body: (await answer.text()).replace(/\/assets\/index-[^"]+\.js/, '/assets/index-newer.js') });
-  }, { times: 1 });
-  await world.kill();
-  await tab.page.getByRole('status', { name: 'Connection' }).filter({ hasText: 'away' }).waitFor();
-  await world.serve();
-  const banner = tab.page.getByRole('status').filter({ hasText: 'Forge was updated' });
-  await banner.getByRole('button', { name: 'Reload' }).click();
-  await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor();
-  assert.equal(await banner.count(), 0);
-});
+// The page is of the older build in both cases: when it had spoken with the older server, and when that went away first.
+for (const [when, meets] of [['', true], [', also before the first word', false]]) {
+  journey(`a server that carries another build says so${when}, and reloads only when asked`, async (world) => {
+    const tab = await world.open('about:blank');
+    if (!meets) await tab.page.addInitScript(() => {
+      let isFirst = true;
+      window.WebSocket = class extends WebSocket {
+        constructor(url) {
+          super(url);
+          if (isFirst) Object.defineProperty(this, 'onopen', { set() {} });
+          isFirst = false;
+        }
+      };
+    });
+    const connection = tab.page.getByRole('status', { name: 'Connection' });
+    await tab.page.goto('/inbox');
+    await connection.filter({ hasText: meets ? 'online' : 'connecting' }).waitFor();
+    await tab.page.route('**/', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replace(/\/assets\/index-[^"]+\.js/, '/assets/index-newer.js') });
+    }, { times: 1 });
+    await world.kill();
+    await connection.filter({ hasText: 'away' }).waitFor();
+    await world.serve();
+    const banner = tab.page.getByRole('status').filter({ hasText: 'Forge was updated' });
+    await banner.getByRole('button', { name: 'Reload' }).click();
+    await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    assert.equal(await banner.count(), 0);
+  });
+}
 
 journey('whoever comes through a proxy is asked for the token, and then sees everything', async (world) => {
   await world.project('shop-api');

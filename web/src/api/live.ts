@@ -6,7 +6,8 @@ import type { LiveMessage } from "./types";
 
 export type Connection =
   | { state: "connecting" }
-  | { state: "online"; since: number }
+  /** `isBack`: there were tries before that came to nothing. */
+  | { state: "online"; since: number; isBack: boolean }
   /** Since when, and when the next try comes (both in milliseconds of the clock). */
   | { state: "away"; since: number; next: number };
 
@@ -96,14 +97,19 @@ class Live {
   private open() {
     const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/live/ws`;
     const socket = new WebSocket(url);
+    // A try that was still under way is given up: its end is not this one's.
+    const former = this.socket;
     this.socket = socket;
+    former?.close();
     socket.onopen = () => {
+      if (this.socket !== socket) return;
       this.tries = 0;
-      this.say({ state: "online", since: Date.now() });
+      this.say({ state: "online", since: Date.now(), isBack: this.connection.state === "away" });
       for (const [topic, { position }] of this.topics) this.subscribe(topic, position);
       this.listen();
     };
     socket.onmessage = (event) => {
+      if (this.socket !== socket) return;
       this.listen();
       this.hear(JSON.parse(event.data as string) as LiveMessage);
     };

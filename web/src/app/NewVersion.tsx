@@ -1,26 +1,23 @@
 // Says that the server now carries another build of the board. It is looked for when the server comes back, and the page
 // is never loaded anew by itself.
 
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { useConnection } from "../api/live";
 import { Button } from "../ui/Button";
 import styles from "./Frame.module.css";
 
 export function NewVersion() {
   const connection = useConnection();
-  const since = connection.state === "online" ? connection.since : null;
-  const first = useRef<number | null>(null);
+  const back = connection.state === "online" && connection.isBack ? connection.since : null;
   const [version, setVersion] = useState<string | null>(null);
   useEffect(() => {
-    if (since === null) return;
-    first.current ??= since;
-    if (first.current === since) return;
+    if (back === null) return;
     let isOver = false;
     void newVersion().then((found) => !isOver && found !== null && setVersion(found));
     return () => {
       isOver = true;
     };
-  }, [since]);
+  }, [back]);
   if (version === null) return null;
   return (
     <div className={styles.banner} role="status">
