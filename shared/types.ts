@@ -1584,7 +1584,7 @@ export type TaskAttempt = {
   /** Why it seems to be stuck, in a sentence; null while it does not. */
   stalled: string | null;
   state: AttemptState;
-  /** When it came into the state it is in. */
+  /** When it came into the state it is in, into a conflict, or to seem stuck. */
   state_since: string;
   status: ExecutionProcessStatus | null;
   target_branch: string;

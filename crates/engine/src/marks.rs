@@ -11,7 +11,7 @@ use crate::{AttemptView, Engine, Error, Result};
 pub enum Dismiss {
     /// Until something new happens to it.
     Now,
-    /// Until a time.
+    /// Until a time, or until something new happens to it.
     Until(Time),
     /// It is not put aside any more.
     Undo,
@@ -28,7 +28,7 @@ impl Engine {
         self.mark(id, move |tx| {
             let (dismissed, until) = match how {
                 Dismiss::Now => (Some(tx.now()), None),
-                Dismiss::Until(time) => (None, Some(time)),
+                Dismiss::Until(time) => (Some(tx.now()), Some(time)),
                 Dismiss::Undo => (None, None),
             };
             cards::dismiss(tx.conn(), id, dismissed, until)

@@ -117,8 +117,8 @@ impl Patience {
 }
 
 impl Evidence {
-    /// Says why the agent seems to be stuck, if it does.
-    pub(crate) fn stalled(&self, patience: Patience, now: Time) -> Option<String> {
+    /// Says since when and why the agent seems to be stuck, if it does.
+    pub(crate) fn stalled(&self, patience: Patience, now: Time) -> Option<(Time, String)> {
         // A clock that was set back makes nobody stuck.
         let silent = now.millis().saturating_sub(self.heard.millis());
         let limit = if self.tool.is_some() { patience.in_tool } else { patience.plain };
@@ -126,13 +126,14 @@ impl Evidence {
             return None;
         }
         let silent = span(silent);
-        Some(match &self.tool {
+        let why = match &self.tool {
             Some((tool, since)) => {
                 let running = span(now.millis().saturating_sub(since.millis()));
                 format!("no output for {silent}; {tool} has been running for {running}, since {since}")
             }
             None => format!("no output for {silent}; no tool runs, so it waits for its model or hangs"),
-        })
+        };
+        Some((Time::from_millis(self.heard.millis().saturating_add(limit)), why))
     }
 }
 
@@ -161,11 +162,14 @@ impl Engine {
                 Some(patience) => patience,
                 None => *patience.insert(self.patience().await),
             };
-            view.stalled = self.stalled(view, patience, now);
+            if let Some((since, why)) = self.stalled(view, patience, now) {
+                view.stalled = Some(why);
+                view.card.state_since = view.card.state_since.max(since);
+            }
         }
     }
 
-    fn stalled(&self, view: &AttemptView, patience: Patience, now: Time) -> Option<String> {
+    fn stalled(&self, view: &AttemptView, patience: Patience, now: Time) -> Option<(Time, String)> {
         if view.attempt.state != AttemptState::Running || view.open_asks > 0 {
             return None;
         }
@@ -248,11 +252,13 @@ mod tests {
     fn silence_is_judged_by_what_the_agent_was_doing() {
         let at = |minutes: i64| Time::from_millis(minutes * 60_000);
         assert_eq!(evidence(0, None).stalled(PATIENCE, at(9)), None);
-        let why = evidence(0, None).stalled(PATIENCE, at(12)).unwrap();
+        let (since, why) = evidence(0, None).stalled(PATIENCE, at(12)).unwrap();
+        assert_eq!(since, at(10), "as long as nothing is heard");
         assert!(why.starts_with("no output for 12 min; no tool runs"), "{why}");
         let tool = evidence(60_000, Some(("`npm test`", 0)));
         assert_eq!(tool.stalled(PATIENCE, at(12)), None);
-        let why = tool.stalled(PATIENCE, at(40)).unwrap();
+        let (since, why) = tool.stalled(PATIENCE, at(40)).unwrap();
+        assert_eq!(since, at(31));
         assert_eq!(
             why,
             "no output for 39 min; `npm test` has been running for 40 min, since 1970-01-01T00:00:00.000Z"

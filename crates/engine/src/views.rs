@@ -48,7 +48,7 @@ pub struct AttemptView {
 /// What the card of an attempt shows beside its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// When it came into the state it is in.
+    /// When it came into the state it is in, into a conflict, or to seem stuck.
     pub state_since: Time,
     /// What its agent does now, in a few words; known while it runs, and never stored.
     pub activity: Option<String>,

@@ -115,6 +115,22 @@ journey('what is dismissed leaves the inbox in every tab, and undo brings it bac
   assert.equal((await world.attempt(question.attempt.id)).open_asks, 1);
 });
 
+journey('what is put off until tomorrow is there before that when something new happens to it', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Breaks', 'exit 3');
+  await world.settled(attempt.id, 'failed');
+  const tab = await world.open('/inbox');
+  await rowsAre(tab, ['failed: Breaks']);
+  await tab.page.getByRole('listitem', { name: /^failed/ }).getByRole('link').click();
+  await tab.page.keyboard.press('Shift+Z');
+  await tab.page.getByRole('menu', { name: 'Later' }).getByRole('menuitem', { name: 'Tomorrow' }).click();
+  await rowsAre(tab, []);
+  await until('the server to know the time', async () => (await world.attempt(attempt.id)).later_until !== null);
+  await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'permit Bash {"command":"ls"}' });
+  await rowsAre(tab, ['approval: Breaks']);
+  await world.settled(attempt.id, 'waiting');
+});
+
 journey('an empty inbox says so, and how many agents work; one that falls silent stands in it', async (world) => {
   const project = await world.project('shop-api');
   const tab = await world.open('/inbox');

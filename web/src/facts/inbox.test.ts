@@ -35,9 +35,12 @@ test("what was dismissed comes back only when something new has happened", () =>
 });
 
 test("what is put off until later is there again later", () => {
-  const world = worldOf({ attempts: [attempt({ state: "failed", later_until: at(30) })] });
+  const later = { state: "failed", dismissed_at: at(6), later_until: at(30) } as const;
+  const world = worldOf({ attempts: [attempt({ ...later, state_since: at(5) })] });
   expect(inboxOf(world, Date.parse(at(29)))).toEqual([]);
   expect(inboxOf(world, Date.parse(at(31)))).toHaveLength(1);
+  const failedAgain = worldOf({ attempts: [attempt({ ...later, state_since: at(7) })] });
+  expect(inboxOf(failedAgain, Date.parse(at(29)))).toHaveLength(1);
 });
 
 test("a finished attempt leaves when it was looked at, a failed one stays", () => {

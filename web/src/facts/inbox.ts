@@ -41,7 +41,7 @@ const KIND_OF: Partial<Record<State, Kind>> = {
 
 let last: { world: World; minute: number; items: readonly InboxItem[] } | null = null;
 
-/** The inbox of a world. What was dismissed comes back only when something new has happened. */
+/** The inbox of a world. What was put aside comes back when something new has happened, or at its time. */
 export function inboxOf(world: World, now = Date.now()): readonly InboxItem[] {
   const minute = Math.floor(now / 60_000);
   if (last?.world === world && last.minute === minute) return last.items;
@@ -93,7 +93,7 @@ const RANK: Record<Kind, number> = {
 };
 
 function isHidden(attempt: TaskAttempt, kind: Kind, since: string, now: number) {
-  if (attempt.dismissed_at && attempt.dismissed_at >= since) return true;
-  if (attempt.later_until && Date.parse(attempt.later_until) > now) return true;
+  const isLater = attempt.later_until === null || Date.parse(attempt.later_until) > now;
+  if (attempt.dismissed_at && attempt.dismissed_at >= since && isLater) return true;
   return kind === "finished" && attempt.seen_at !== null && attempt.seen_at >= since;
 }

@@ -23,8 +23,8 @@ async function change(id: string, body: Body) {
   if (!attempt) return false;
   const back = assume("attempts", id, {
     ...attempt,
-    dismissed_at: body.undo ? null : body.until ? attempt.dismissed_at : new Date().toISOString(),
-    later_until: body.undo ? null : (body.until ?? attempt.later_until),
+    dismissed_at: body.undo ? null : new Date().toISOString(),
+    later_until: body.undo ? null : (body.until ?? null),
   });
   const done = await actOn(id, null, async () => {
     try {

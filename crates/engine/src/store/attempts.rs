@@ -9,7 +9,7 @@ use forge_model::{
 
 use super::conn::{Conn, Error, Row, args};
 use super::{cards, statements, tasks};
-use crate::{AttemptView, Limited};
+use crate::{AttemptView, Card, Limited};
 
 macro_rules! view {
     ($tail:literal) => {
@@ -29,7 +29,8 @@ macro_rules! view {
                     where h.attempt_id = a.id
                     and not exists (select 1 from starts s where s.attempt_id = h.attempt_id)
                     and not exists (select 1 from starts s where s.attempt_id = p.attempt_id)),
-                exists (select 1 from acts o where o.attempt_id = a.id and o.kind = 'rebase.open'),
+                (select o.created_at from acts o where o.attempt_id = a.id and o.kind = 'rebase.open'
+                    order by o.created_at desc, o.id limit 1),
                 (select count(*) from findings f where f.attempt_id = a.id and f.state = 'seen'),
                 a.unattended, a.resume_when_limited, a.forked_from,
                 (select l.created_at from limited l where l.attempt_id = a.id),
@@ -309,6 +310,8 @@ fn with_task(conn: &Conn, row: &Row) -> Result<AttemptView, Error> {
 }
 
 fn view(attempt: Attempt, task: Option<Task>, row: &Row) -> Result<AttemptView, Error> {
+    let conflicted = row.maybe_int(28)?.map(Time::from_millis);
+    let card = cards::card(row, 35)?;
     Ok(AttemptView {
         attempt,
         task,
@@ -317,14 +320,15 @@ fn view(attempt: Attempt, task: Option<Task>, row: &Row) -> Result<AttemptView, 
         queued: row.int(25)?,
         is_merged: row.flag(26)?,
         place: Some(row.int(27)?).filter(|place| *place > 0),
-        is_conflicted: row.flag(28)?,
+        is_conflicted: conflicted.is_some(),
         findings: row.int(29)?,
         limited: match row.maybe_int(33)? {
             Some(_) => Some(Limited { until: row.maybe_int(34)?.map(Time::from_millis) }),
             None => None,
         },
         stalled: None,
-        card: cards::card(row, 35)?,
+        // A conflict is a state of its own, though it is derived: who put the attempt aside before has not seen it.
+        card: Card { state_since: card.state_since.max(conflicted.unwrap_or(card.state_since)), ..card },
     })
 }
 

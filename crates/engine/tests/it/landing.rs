@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forge_engine::{Delivered, Error, ErrorKind, FollowUp, Land, RebaseRequest, Rebased};
+use forge_engine::{Delivered, Dismiss, Error, ErrorKind, FollowUp, Land, RebaseRequest, Rebased};
 use forge_model::{Attempt, AttemptState, Merge, MergeKind, RunState, TaskStatus};
 
 use crate::world::{World, eventually, git};
@@ -305,13 +305,18 @@ fn a_branch_called_like_the_prefix_is_refused_and_one_below_it_lands() {
 /// An attempt whose rebase stops at a conflict in README.md.
 fn torn(world: &World) -> Attempt {
     let attempt = world.rested("edit README.md mine\nedit one.txt first");
+    let aside = world.run(world.engine().put_aside(attempt.id, Dismiss::Now)).unwrap().card.dismissed_at;
     world.commit("README.md", "theirs\n");
     let Rebased::Conflicts { files, message } = world.rebase(&attempt).unwrap() else {
         panic!("it conflicts")
     };
     assert_eq!(files, ["README.md"]);
     assert!(message.contains("'main'") && message.contains("README.md"), "{message}");
-    assert!(world.attempt(attempt.id).is_conflicted);
+    let view = world.attempt(attempt.id);
+    assert!(
+        view.is_conflicted && Some(view.card.state_since) > aside,
+        "what is put aside is not the conflict"
+    );
     attempt
 }
 

@@ -24,7 +24,9 @@ fn a_silent_agent_is_shown_with_its_reason_and_lives_on() {
     let mut world = impatient();
     let started = world.start("say hi\nhang");
     let id = started.attempt.attempt.id;
-    let why = stalled(&world, id).stalled.unwrap();
+    let view = stalled(&world, id);
+    assert!(view.card.state_since > started.attempt.card.state_since);
+    let why = view.stalled.unwrap();
     assert!(why.starts_with("no output for ") && why.contains("no tool runs"), "{why}");
     // It is derived from the log, so a restart knows it as well.
     world.restart();

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AttemptCard {
-    /// When it came into the state it is in.
+    /// When it came into the state it is in, into a conflict, or to seem stuck.
     state_since: Time,
     /// What its agent does now, in a few words; null when none runs or nobody knows.
     activity: Option<String>,

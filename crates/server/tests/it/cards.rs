@@ -22,7 +22,7 @@ async fn an_attempt_is_seen_put_aside_and_taken_back() {
     assert!(dismiss(&json!({})).data()["dismissed_at"].is_string());
     let later = dismiss(&json!({"until": "2030-01-31T18:00:00+01:00"})).data();
     assert_eq!(later["later_until"], "2030-01-31T17:00:00.000Z");
-    assert_eq!(later["dismissed_at"], Value::Null);
+    assert!(later["dismissed_at"].is_string());
     let back = dismiss(&json!({"undo": true})).data();
     assert_eq!((&back["dismissed_at"], &back["later_until"]), (&Value::Null, &Value::Null));
     assert!(world.attempt(&attempt)["seen_at"].is_string());
