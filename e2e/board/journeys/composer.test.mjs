@@ -30,6 +30,33 @@ journey('a follow-up starts the agent again, and the conversation goes on in pla
   assert.equal(entries.filter(({ entry }) => entry.entry_type.type === 'user_message').length, 2);
 });
 
+journey('a message whose answer was lost is told once, though it is sent again', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Begin', 'say first');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  // The server hears each of them, and the page hears of none.
+  let lost = 0;
+  await tab.page.route('**/follow-up', async (route) => {
+    await route.fetch();
+    lost += 1;
+    await route.abort();
+  });
+  await box(tab).fill('say second');
+  await button(tab, 'Send').click();
+  await tab.page.getByRole('region', { name: 'Composer' }).getByRole('alert').filter({ hasText: 'Not sent' }).waitFor();
+  assert.ok(lost > 1);
+  assert.equal(await box(tab).inputValue(), 'say second');
+  await tab.page.unroute('**/follow-up');
+  await until('the turn to be over', async () => (await world.attempt(attempt.id)).state === 'finished');
+  await button(tab, 'Send').click();
+  await until('the box to be empty', async () => (await box(tab).inputValue()) === '');
+  await log(tab).getByText('second', { exact: true }).waitFor();
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries`);
+  assert.equal(entries.filter(({ entry }) => entry.entry_type.type === 'user_message').length, 2);
+  assert.equal((await world.attempt(attempt.id)).state, 'finished');
+});
+
 journey('what is written while the agent works waits: it is edited, moved, removed, and sent in order', async (world) => {
   const project = await world.project();
   const { attempt } = await world.start(project, 'Long work', 'say working\nask May I go on?\nsay turn over');

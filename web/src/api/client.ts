@@ -42,8 +42,7 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   asked.delete(path);
   return (answer as Promise<T> | undefined) ?? call<T>("GET", path, { signal });
 }
-export const post = <T>(path: string, body: unknown = {}, key?: string) =>
-  call<T>("POST", path, { body, key });
+export const post = <T>(path: string, body: unknown = {}) => call<T>("POST", path, { body });
 export const put = <T>(path: string, body: unknown) => call<T>("PUT", path, { body });
 export const remove = <T = null>(path: string) => call<T>("DELETE", path, {});
 
@@ -54,8 +53,31 @@ export const upload = <T>(path: string, file: Blob, name: string) => {
   return call<T>("POST", path, { body: form });
 };
 
-/** A fresh idempotency key: make it when the person acts, not when the call is sent. */
-export const newKey = () => crypto.randomUUID();
+/** How long an act that got no answer may be tried again as the same one. */
+const SAME_ACT = 120_000;
+
+/** Acts that were sent and not answered, by what they are. */
+const unanswered = new Map<string, { key: string; since: number }>();
+
+/**
+ * Posts an act that must not happen twice: a start, a message. Who clicks again while nobody knows whether it happened
+ * means the same act; who does so after an answer, or much later, means another one.
+ */
+export async function postOnce<T>(path: string, body: unknown = {}): Promise<T> {
+  const act = `${path} ${JSON.stringify(body)}`;
+  const known = unanswered.get(act);
+  const isSame = known !== undefined && Date.now() - known.since < SAME_ACT;
+  const { key } = isSame ? known : { key: crypto.randomUUID() };
+  if (!isSame) unanswered.set(act, { key, since: Date.now() });
+  try {
+    const answer = await call<T>("POST", path, { body, key });
+    unanswered.delete(act);
+    return answer;
+  } catch (error) {
+    if (error instanceof Refused && !error.isAway) unanswered.delete(act);
+    throw error;
+  }
+}
 
 async function call<T>(method: Method, path: string, { body, key, signal }: Options): Promise<T> {
   const headers: Record<string, string> = {};

@@ -50,13 +50,24 @@ export function profilesOf(
 const rank = (agent: AgentOnMachine | undefined) =>
   whyNotReady(agent) !== null ? 2 : agent?.executor === "SCRIPTED" ? 1 : 0;
 
-/** What a project's tasks are started with: what was used last, else what the settings say. */
+/** What the settings say that tasks are started with. */
+function settledProfile(about: UserSystemInfo): { key: string; why: string | null } {
+  const { executor, variant } = about.config.executor_profile;
+  const agent = about.agents.find((it) => it.executor === executor);
+  return { key: profileKey({ executor, variant: variant ?? null }), why: whyNotReady(agent) };
+}
+
+/**
+ * What is offered for a project's tasks: what was used last, else what the settings say. Where that cannot start, an
+ * agent that can is offered instead; one that only plays scripts is nobody's stand-in.
+ */
 export function likelyProfile(project: string | null, about: UserSystemInfo | undefined): string | null {
   const used = project ? preferences().lastStart[project]?.profile : undefined;
   if (used) return used;
   if (!about) return null;
-  const { executor, variant } = about.config.executor_profile;
-  return profileKey({ executor, variant: variant ?? null });
+  const { key, why } = settledProfile(about);
+  const [first] = profilesOf(about);
+  return why !== null && first?.agent && rank(first.agent) === 0 ? (first.keys[0] ?? key) : key;
 }
 
 /** The same, when it has to be known now: whoever is quicker than the list of agents waits for it. */
@@ -66,14 +77,12 @@ export const usualProfile = async (project: string): Promise<string | null> =>
 export const aboutAgents = () =>
   queries.ensureQueryData({ queryKey: INFO, queryFn: () => get<UserSystemInfo>("/info") });
 
-/** The same, if it can be started without asking anything; null when the person has to choose. */
+/** What a project's tasks are started with unasked: nothing takes the place of what cannot, the person chooses. */
 export async function readyProfile(project: string): Promise<string | null> {
   const used = preferences().lastStart[project]?.profile;
   if (used) return used;
-  const about = await aboutAgents();
-  const key = likelyProfile(project, about);
-  const agent = key && about.agents.find(({ executor }) => executor === profileOf(key).executor);
-  return agent && whyNotReady(agent) === null ? key : null;
+  const { key, why } = settledProfile(await aboutAgents());
+  return why === null ? key : null;
 }
 
 /** The branch that a project's attempts begin on, where something is known; null leaves it to the server. */

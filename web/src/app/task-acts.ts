@@ -2,7 +2,7 @@
 // shown at once; what runs or removes something is shown when the server has done it.
 
 import { navigate } from "wouter/use-browser-location";
-import { get, newKey, post, put, remove } from "../api/client";
+import { get, post, postOnce, put, remove } from "../api/client";
 import type { RemovedEntry, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
 import { assume, world } from "../api/world";
 import { profileInFull, profileOf } from "../facts/agents";
@@ -30,12 +30,12 @@ export function startTask(id: string) {
 }
 
 /** Starts one attempt, and remembers with what. */
-export async function startAttempt(task: string, profile: string, base: string | null, key = newKey()) {
-  const attempt = await post<TaskAttempt>(
-    "/task-attempts",
-    { task_id: task, executor_profile_id: profileOf(profile), base_branch: base },
-    key,
-  );
+export async function startAttempt(task: string, profile: string, base: string | null) {
+  const attempt = await postOnce<TaskAttempt>("/task-attempts", {
+    task_id: task,
+    executor_profile_id: profileOf(profile),
+    base_branch: base,
+  });
   rememberStart(attempt.project_id, profile, base);
   return attempt;
 }
@@ -54,7 +54,7 @@ export const stopAttempt = (task: string, attempt: string) =>
 
 /** Lets an agent that has stopped, failed or gone quiet go on. */
 export const goOn = (task: string, attempt: string, busy: string, prompt: string) =>
-  void actOn(task, busy, () => post(`/task-attempts/${attempt}/follow-up`, { prompt }, newKey()));
+  void actOn(task, busy, () => postOnce(`/task-attempts/${attempt}/follow-up`, { prompt }));
 
 /** Puts a task into another column, and says so with an undo. */
 export function moveTask(id: string, to: ColumnId, isUndo = false) {

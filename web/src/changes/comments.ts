@@ -3,7 +3,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, newKey, post, put, remove } from "../api/client";
+import { get, post, postOnce, put, remove, sentenceOf } from "../api/client";
 import type { FollowUpProcess, ReviewComment } from "../api/types";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
@@ -100,12 +100,16 @@ export function useComments(attempt: string) {
     },
     /** Sends a message and marks the comments as sent. */
     async send(prompt: string, list: readonly Comment[]) {
-      const { delivered } = await post<FollowUpProcess>(
-        `/task-attempts/${attempt}/follow-up`,
-        { prompt },
-        newKey(),
-      );
-      await post(`${path}/sent`, { ids: list.map(({ id }) => id) });
+      const { delivered } = await postOnce<FollowUpProcess>(`/task-attempts/${attempt}/follow-up`, {
+        prompt,
+      });
+      try {
+        await postOnce(`${path}/sent`, { ids: list.map(({ id }) => id) });
+        setProblem(null);
+      } catch (error) {
+        // The message is sent: to fail here would have it sent again.
+        setProblem(`Sent, but the comments are not marked as sent: ${sentenceOf(error)}`);
+      }
       await refresh();
       say(delivered === "queued" ? "It is sent after this turn." : "Sent to the agent.");
     },

@@ -43,6 +43,7 @@ function Permission({ ask, answering, agent }: Props) {
         <HoldButton
           verb="Allow in this attempt"
           busy={answering.said === true && answering.busy}
+          disabled={answering.off}
           onClick={() => answering.answer(true, { scope: "session" })}
         />
       </div>
@@ -62,6 +63,7 @@ function Plan({ ask, answering }: Props) {
         <Button
           kind="ask"
           busy={answering.said === true && answering.busy}
+          disabled={answering.off}
           onClick={() => answering.answer(true)}
         >
           Go
@@ -87,7 +89,7 @@ function Question({ ask, answering, agent }: Props) {
           kind="ask"
           submit
           busy={answering.busy}
-          disabled={!form.answer && "Choose or write an answer first."}
+          disabled={answering.off ?? (!form.answer && "Choose or write an answer first.")}
         >
           Answer
         </Button>

@@ -3,7 +3,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { newKey, post, put, Refused, sentenceOf } from "../api/client";
+import { post, postOnce, put, Refused, sentenceOf } from "../api/client";
 import type { AttachPrResponse, FollowUpProcess, OpenEditorResponse } from "../api/types";
 import { world } from "../api/world";
 import { say, sayError } from "../app/notices";
@@ -115,7 +115,7 @@ export function useLanding(attempt: string) {
     resolve: (files: readonly string[]) =>
       doing("Sending", "Not sent", async () => {
         const prompt = resolvePrompt(target(), files);
-        const { delivered } = await post<FollowUpProcess>(`${base}/follow-up`, { prompt }, newKey());
+        const { delivered } = await postOnce<FollowUpProcess>(`${base}/follow-up`, { prompt });
         say(delivered === "queued" ? "The agent resolves it after this turn." : "The agent resolves it.");
       }),
     openEditor: (file?: string) =>

@@ -2,7 +2,7 @@
 
 import { type FormEvent, useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import { newKey, post, sentenceOf } from "../api/client";
+import { postOnce, sentenceOf } from "../api/client";
 import type { CreateProject, DirectoryEntry, Project } from "../api/types";
 import { assume, sameList, useWorld } from "../api/world";
 import { useFolder } from "../app/folders";
@@ -103,7 +103,6 @@ function Fields({ path, files, isGit, onOther, onDone }: FieldsProps) {
   const [name, setName] = useState(nameOf(path));
   const [setup, setSetup] = useState(found.setup);
   const [dev, setDev] = useState(found.dev);
-  const [key] = useState(newKey);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const add = async (event: FormEvent) => {
@@ -119,7 +118,7 @@ function Fields({ path, files, isGit, onOther, onDone }: FieldsProps) {
       dev_script: dev.trim() || null,
     };
     try {
-      const project = await post<Project>("/projects", body, key);
+      const project = await postOnce<Project>("/projects", body);
       assume("projects", project.id, project);
       onDone();
       go(`/p/${project.id}`);

@@ -1,6 +1,6 @@
 // What the task dialog sends, and what it says then.
 
-import { newKey, post, put, Refused, sentenceOf } from "../api/client";
+import { postOnce, put, sentenceOf } from "../api/client";
 import type { StartedTask, Task } from "../api/types";
 import { rememberStart } from "../app/agents";
 import { say, sayError } from "../app/notices";
@@ -28,24 +28,7 @@ const bodyOf = ({ project, title, prompt, images, parent }: TaskWords) => ({
 export async function saveTask(about: TaskWords, task?: string) {
   rememberProject(about.project);
   const { project_id, ...words } = bodyOf(about);
-  return task ? put<Task>(`/tasks/${task}`, words) : post<Task>("/tasks", { project_id, ...words }, newKey());
-}
-
-let unanswered: { act: string; key: string } | null = null;
-
-/** Makes a task and starts it. While nobody knows whether that was done, trying it again is the same act. */
-async function create(body: object): Promise<StartedTask> {
-  const act = JSON.stringify(body);
-  const key = unanswered?.act === act ? unanswered.key : newKey();
-  unanswered = { act, key };
-  try {
-    const started = await post<StartedTask>("/tasks/create-and-start", body, key);
-    unanswered = null;
-    return started;
-  } catch (error) {
-    if (error instanceof Refused && !error.isAway) unanswered = null;
-    throw error;
-  }
+  return task ? put<Task>(`/tasks/${task}`, words) : postOnce<Task>("/tasks", { project_id, ...words });
 }
 
 export type NotStarted = { profile: string; why: string };
@@ -62,7 +45,7 @@ export async function startNew(
   const [first, ...others] = profiles;
   if (!first) throw new Error("Choose an agent first.");
   rememberProject(about.project);
-  const started = await create({
+  const started = await postOnce<StartedTask>("/tasks/create-and-start", {
     task: bodyOf(about),
     executor_profile_id: profileOf(first),
     base_branch: base,

@@ -21,7 +21,7 @@ type Props = {
 
 export function AskButtons({ ask, size = "normal", title, hints, answering }: Props) {
   const own = useAnswer(ask);
-  const { busy, said, problem, answer } = answering ?? own;
+  const { busy, said, problem, off, answer } = answering ?? own;
   const named = (word: string) => (title ? `${word}: ${title}` : undefined);
   if (ask.kind !== "permission")
     return (
@@ -34,6 +34,7 @@ export function AskButtons({ ask, size = "normal", title, hints, answering }: Pr
     size,
     hint: hints?.allow,
     busy: said === true && busy,
+    disabled: off,
     onClick: () => answer(true),
   } as const;
   return (
@@ -43,6 +44,7 @@ export function AskButtons({ ask, size = "normal", title, hints, answering }: Pr
         label={named("Deny")}
         hint={hints?.deny}
         busy={said === false && busy}
+        disabled={off}
         onClick={() => answer(false)}
       >
         Deny

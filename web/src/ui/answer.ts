@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { post, sentenceOf } from "../api/client";
+import { useConnection } from "../api/live";
 import type { Approval, ApprovalResponse } from "../api/types";
 
 /** How long a request stands before it takes an answer. */
@@ -14,6 +15,8 @@ export type Answering = {
   /** Which of the two was pressed. */
   said: boolean | null;
   problem: string | null;
+  /** Why no answer can be sent now. */
+  off: string | null;
   /** Sends the answer; nothing happens while the request is too new or another answer is under way. */
   answer: (approved: boolean, more?: Omit<ApprovalResponse, "approved">) => void;
 };
@@ -29,6 +32,7 @@ type Now = { ask: string | undefined; said: boolean | null; problem: string | nu
 /** The state of answering one ask. With another ask it begins anew. */
 export function useAnswer(ask: Approval | null): Answering {
   const id = ask?.approval_id;
+  const isAway = useConnection().state === "away";
   const [now, setNow] = useState<Now>({ ask: id, said: null, problem: null });
   const shown = useRef({ id, at: performance.now() });
   useEffect(() => {
@@ -39,6 +43,7 @@ export function useAnswer(ask: Approval | null): Answering {
     busy: ask && current.said !== null ? WORDS[ask.kind][current.said ? 1 : 0] : null,
     said: current.said,
     problem: current.problem,
+    off: isAway ? "The server is away." : null,
     answer(approved, more = {}) {
       if (!ask || current.said !== null) return;
       if (shown.current.id !== id || performance.now() - shown.current.at < GUARD) return;

@@ -1,7 +1,7 @@
 // The ways in which a message goes to an agent: now, when its turn ends, or in the place of one that waits. One that is
 // taken out of the queue on its way is the attempt's draft meanwhile, so that no refusal and no outage loses it.
 
-import { get, newKey, post, put, Refused, remove } from "../../api/client";
+import { get, post, postOnce, put, Refused, remove } from "../../api/client";
 import type { ChangeQueued, DraftResponse, FollowUpProcess, QueuedFollowUp } from "../../api/types";
 
 export type Message = { prompt: string; variant: string | null; image_ids: readonly string[] };
@@ -14,7 +14,7 @@ const body = ({ prompt, variant, image_ids }: Message) => ({
 
 /** Tells the agent: at once where it can listen, else as the server answers. */
 export const tell = (attempt: string, message: Message) =>
-  post<FollowUpProcess>(`/task-attempts/${attempt}/follow-up`, body(message), newKey());
+  postOnce<FollowUpProcess>(`/task-attempts/${attempt}/follow-up`, body(message));
 
 const draftOf = (attempt: string) => `/task-attempts/${attempt}/draft?type=follow_up`;
 
@@ -25,7 +25,7 @@ export const writeDraft = (attempt: string, { prompt, variant, image_ids }: Mess
 
 /** Puts the draft at the end of the queue. A queue that stands still goes on with it, from its beginning. */
 const queueDraft = (attempt: string) =>
-  post<DraftResponse>(`/task-attempts/${attempt}/draft/queue?type=follow_up`, { queued: true }, newKey());
+  post<DraftResponse>(`/task-attempts/${attempt}/draft/queue?type=follow_up`, { queued: true });
 
 /**
  * Puts a message at the end of the queue. The first one goes in as the attempt's draft, which is how an agent that could

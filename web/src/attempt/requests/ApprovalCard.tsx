@@ -13,7 +13,7 @@ import styles from "./Request.module.css";
 import { isSame, rulesFor, wanted } from "./wanted";
 
 export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
-  const { busy, said, answer } = answering;
+  const { busy, said, off, answer } = answering;
   const [why, setWhy] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isKeeping, setKeeping] = useState(false);
@@ -42,6 +42,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
     kind: "ask",
     hint: hasKeys ? "a" : undefined,
     busy: (said === true && busy) || (isKeeping && "Keeping the rule"),
+    disabled: off,
     onClick: () => answer(true),
   } as const;
   return (
@@ -64,6 +65,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
         <Button
           hint={hasKeys ? "d" : undefined}
           busy={said === false && busy}
+          disabled={off}
           onClick={() => answer(false, why.trim() ? { reason: why.trim() } : {})}
         >
           Deny

@@ -8,7 +8,7 @@ import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
 
 export function PlanCard({ ask, answering }: CardProps) {
-  const { busy, said, answer } = answering;
+  const { busy, said, off, answer } = answering;
   const plan = planOf(ask.input) ?? ask.text;
   const [edited, setEdited] = useState<string | null>(null);
   const [change, setChange] = useState<string | null>(null);
@@ -35,6 +35,7 @@ export function PlanCard({ ask, answering }: CardProps) {
         <Button
           kind="ask"
           busy={said === true && busy}
+          disabled={off}
           onClick={() => answer(true, isEdited ? { text: edited } : {})}
         >
           Go
@@ -61,7 +62,7 @@ export function PlanCard({ ask, answering }: CardProps) {
             />
             <Button
               busy={said === false && busy}
-              disabled={!change.trim() && "Say what should be different."}
+              disabled={off ?? (!change.trim() && "Say what should be different.")}
               onClick={() => answer(false, { reason: change.trim() })}
             >
               Send

@@ -22,7 +22,7 @@ export function QuestionCard({ ask, answering, agent }: CardProps) {
           kind="ask"
           submit
           busy={answering.said === true && answering.busy}
-          disabled={!form.answer && "Choose or write an answer first."}
+          disabled={answering.off ?? (!form.answer && "Choose or write an answer first.")}
         >
           Answer
         </Button>
@@ -42,6 +42,7 @@ export function QuestionCard({ ask, answering, agent }: CardProps) {
             />
             <Button
               busy={answering.said === false && answering.busy}
+              disabled={answering.off}
               onClick={() => answering.answer(false, why.trim() ? { reason: why.trim() } : {})}
             >
               Turn it down
