@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import type { HtmlTagDescriptor, Plugin } from "vite";
+import type { Plugin, Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
 const server = process.env.FORGE_BASE_URL ?? "http://127.0.0.1:8887";
@@ -23,32 +23,59 @@ const compressed = (): Plugin => ({
   },
 });
 
-/** The script that draws is fetched with the page, not only when the first script asks for it. */
+/** The parts that a page always needs, by the first word of its address: `src/app/ahead.ts` asks for the same. */
+const PAGES = {
+  p: ["board/BoardPage.tsx"],
+  a: ["attempt/AttemptPage.tsx", "changes/Changes.tsx", "landing/LandingStrip.tsx"],
+  inbox: ["inbox/InboxPage.tsx"],
+  settings: ["settings/SettingsPage.tsx"],
+};
+
+/** What modules are fetched in: the files that they and what they need are in, in this order, scripts first. */
+function filesOf(bundle: Rolldown.OutputBundle, modules: readonly string[]): readonly string[] {
+  const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+  const found = new Set(
+    modules.map((module) => {
+      const holder = chunks.find(({ moduleIds }) => moduleIds.some((id) => id.endsWith(`/src/${module}`)));
+      if (!holder) throw new Error(`No script has ${module}.`);
+      return holder;
+    }),
+  );
+  // A set that grows while it is walked through is walked to its end.
+  for (const { imports } of found)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) found.add(chunk);
+  const styles = [...found].flatMap(({ viteMetadata }) => [...(viteMetadata?.importedCss ?? [])]);
+  return [...new Set([...[...found].map(({ fileName }) => fileName), ...styles])];
+}
+
+/**
+ * What draws is fetched with the page, not only when the first script asks for it; and what a page of an address needs,
+ * too. So there is a page for each kind of address, `pages/a.html` and the like, which differ in that only.
+ */
 const preloaded = (): Plugin => ({
   name: "preloaded",
   apply: "build",
-  transformIndexHtml: {
-    order: "post",
-    handler(html, { bundle = {} }) {
-      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-      const drawing = chunks.find((chunk) => chunk.moduleIds.some((id) => id.endsWith("/src/draw.tsx")));
-      if (!drawing) throw new Error("No script draws the board.");
-      const names = [drawing.fileName, ...drawing.imports];
-      const styles = new Set(
-        chunks
-          .filter((chunk) => names.includes(chunk.fileName))
-          .flatMap((chunk) => [...(chunk.viteMetadata?.importedCss ?? [])]),
-      );
-      const link = (rel: string, name: string): HtmlTagDescriptor => ({
-        tag: "link",
-        attrs: { rel, crossorigin: true, href: `/${name}` },
-        injectTo: "head",
+  enforce: "post",
+  generateBundle(_, bundle) {
+    const index = bundle["index.html"];
+    if (index?.type !== "asset") throw new Error("There is no page.");
+    const plain = String(index.source);
+    const withLinks = (modules: readonly string[]) => {
+      const links = filesOf(bundle, modules)
+        .filter((name) => !plain.includes(`"/${name}"`))
+        .map((name) => {
+          const rel = name.endsWith(".css") ? "stylesheet" : "modulepreload";
+          return `    <link rel="${rel}" crossorigin href="/${name}">\n`;
+        });
+      return plain.replace("  </head>", () => `${links.join("")}  </head>`);
+    };
+    for (const [kind, parts] of Object.entries(PAGES))
+      this.emitFile({
+        type: "asset",
+        fileName: `pages/${kind}.html`,
+        source: withLinks(["draw.tsx", ...parts]),
       });
-      return [
-        ...names.map((name) => link("modulepreload", name)),
-        ...[...styles].map((name) => link("stylesheet", name)),
-      ].filter(({ attrs }) => !html.includes(`"${attrs?.href}"`));
-    },
+    index.source = withLinks(["draw.tsx"]);
   },
 });
 

@@ -64,15 +64,14 @@ export class World {
   async end() {
     for (const tab of this.tabs) await tab.close();
     await this.browser?.close();
-    if (this.server.exitCode === null && this.server.signalCode === null) {
-      // Agents that still run are ended by their server, by name; then the server itself.
-      for (const attempt of await this.get('/task-attempts').catch(() => [])) {
-        if (['running', 'waiting', 'queued'].includes(attempt.state)) await this.post(`/task-attempts/${attempt.id}/stop`).catch(() => {});
-      }
-      const ended = once(this.server, 'exit');
-      this.server.kill('SIGTERM');
-      await ended;
+    // Agents that still run are ended by their server, by name, also when it was killed; then the server itself.
+    if (this.server.exitCode !== null || this.server.signalCode !== null) await this.serve();
+    for (const attempt of await this.get('/task-attempts').catch(() => [])) {
+      if (['running', 'waiting', 'queued'].includes(attempt.state)) await this.post(`/task-attempts/${attempt.id}/stop`).catch(() => {});
     }
+    const ended = once(this.server, 'exit');
+    this.server.kill('SIGTERM');
+    await ended;
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 

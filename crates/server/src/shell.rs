@@ -53,9 +53,9 @@ pub(crate) fn is_page(path: &str) -> bool {
         })
 }
 
-/// Sends the page.
+/// Sends the page at the root.
 pub(crate) async fn show() -> Response {
-    BOARD.page(StatusCode::OK)
+    BOARD.page("/", StatusCode::OK)
 }
 
 /// Sends a file at the root that a route stands for, if this build has it.
@@ -70,16 +70,16 @@ pub(crate) fn answer(method: &Method, path: &str, headers: &HeaderMap) -> Respon
 
 impl Shell {
     fn answer(self, method: &Method, path: &str, headers: &HeaderMap) -> Response {
-        let file = self.file(path).filter(|_| path != INDEX);
+        let file = self.file(path).filter(|_| path != INDEX && !path.starts_with(KINDS));
         let reads = matches!(*method, Method::GET | Method::HEAD);
         match file {
             Some(_) if !reads => not_taken(method, path),
             Some(file) => file.send(headers),
             None if is_page(path) && !reads => not_taken(method, path),
-            None if is_page(path) => self.page(StatusCode::OK),
+            None if is_page(path) => self.page(path, StatusCode::OK),
             // Somebody follows a link; the page tells them that it leads nowhere.
             None if reads && !path.starts_with("/assets/") && wants_page(headers) => {
-                self.page(StatusCode::NOT_FOUND)
+                self.page(path, StatusCode::NOT_FOUND)
             }
             None => {
                 let message = format!("there is no {path}; the board is at /, the API under /api");
@@ -88,9 +88,14 @@ impl Shell {
         }
     }
 
-    /// Sends the page, which is never kept: it names the files of this build.
-    fn page(self, status: StatusCode) -> Response {
-        let Some(index) = self.file(INDEX) else {
+    /// Sends the page, which is never kept: it names the files of this build. Where the build has one for the kind of
+    /// the address, it is that one, which has the browser fetch what is shown there at once.
+    fn page(self, path: &str, status: StatusCode) -> Response {
+        let kind = match path.trim_start_matches('/').split('/').next() {
+            None | Some("") => "p",
+            Some(kind) => kind,
+        };
+        let Some(index) = self.file(&format!("{KINDS}{kind}.html")).or_else(|| self.file(INDEX)) else {
             return (status, page::no_board()).into_response();
         };
         let headers = [
@@ -109,6 +114,8 @@ impl Shell {
 }
 
 const INDEX: &str = "/index.html";
+/// Where the pages for kinds of addresses are.
+const KINDS: &str = "/pages/";
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 impl File {
@@ -200,6 +207,8 @@ mod tests {
         File { path: "/assets/index-1.js", etag: "\"j\"", bytes: b"plain", gzip: Some(b"small") },
         File { path: "/icon.svg", etag: "\"s\"", bytes: b"<svg/>", gzip: None },
         File { path: INDEX, etag: "\"i\"", bytes: b"<!doctype html>", gzip: Some(b"page") },
+        File { path: "/pages/a.html", etag: "\"a\"", bytes: b"<!doctype html><!--a-->", gzip: None },
+        File { path: "/pages/p.html", etag: "\"p\"", bytes: b"<!doctype html><!--p-->", gzip: None },
         File { path: "/sw.js", etag: "\"w\"", bytes: b"worker", gzip: None },
     ]);
 
@@ -216,17 +225,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_page_is_the_same_file_and_is_not_kept() {
-        let pages =
-            ["/", "/p/1", "/inbox", "/t/1", "/a/1/changes", "/settings", "/settings/agents", "/welcome"];
-        for path in pages {
+    async fn every_page_is_the_one_of_its_kind_or_the_common_one_and_is_not_kept() {
+        let pages = [
+            ("/", "<!--p-->"),
+            ("/p/1", "<!--p-->"),
+            ("/a/1/changes", "<!--a-->"),
+            ("/inbox", ""),
+            ("/t/1", ""),
+            ("/settings", ""),
+            ("/settings/agents", ""),
+            ("/welcome", ""),
+        ];
+        for (path, kind) in pages {
             let (status, told, body) = ask(MADE, path, &[(header::ACCEPT_ENCODING, "gzip")]).await;
-            assert_eq!((status, body.as_str()), (200, "<!doctype html>"), "{path}");
+            assert_eq!((status, body), (200, format!("<!doctype html>{kind}")), "{path}");
             assert_eq!(told[header::CACHE_CONTROL], "no-store");
             assert_eq!(told[header::CONTENT_SECURITY_POLICY], POLICY);
             assert_eq!(told["cross-origin-opener-policy"], "same-origin");
         }
-        for path in ["/pages", "/tea", "/apis", "/settingsx", "/index.html"] {
+        for path in ["/pages", "/tea", "/apis", "/settingsx", "/index.html", "/pages/a.html"] {
             assert_eq!(ask(MADE, path, &[]).await.0, 404, "{path}");
         }
     }

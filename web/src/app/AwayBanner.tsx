@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import { live, useConnection } from "../api/live";
 import { useWorld } from "../api/world";
+import { clock } from "../facts/clock";
 import { Button } from "../ui/Button";
 import { counted } from "../ui/numbers";
 import { useNow } from "../ui/time";
@@ -38,16 +39,11 @@ export function AwayBanner() {
   }, [caughtUp]);
 
   if (isAway) {
-    const since = new Date(connection.since).toLocaleTimeString([], {
-      hour: "2-digit",
-      minute: "2-digit",
-      hourCycle: "h23",
-    });
     const seconds = Math.max(0, Math.ceil((connection.next - now) / 1000));
     return (
       <div className={styles.banner} role="alert">
         <span>
-          The server is away since {since}. Agents keep working; what you see may be old.
+          The server is away since {clock(connection.since)}. Agents keep working; what you see may be old.
           <span aria-hidden="true"> Trying again in {seconds} s.</span>
         </span>
         <Button size="small" onClick={() => live.tryNow()}>

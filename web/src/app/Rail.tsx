@@ -3,6 +3,7 @@
 import { Link, useLocation } from "wouter";
 import { useConnection } from "../api/live";
 import { sameList, useWorld, type World } from "../api/world";
+import { clock } from "../facts/clock";
 import { inboxOf } from "../facts/inbox";
 import { indexOf } from "../facts/index-of";
 import { projectsByName } from "../facts/projects";
@@ -108,7 +109,7 @@ function ConnectionLine() {
       ? "online"
       : connection.state === "connecting"
         ? "connecting"
-        : `away since ${new Date(connection.since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })}`;
+        : `away since ${clock(connection.since)}`;
   return (
     <div className={styles.connection} role="status" aria-label="Connection" data-state={connection.state}>
       <span className={styles.dot} />

@@ -2,6 +2,7 @@
 // what it is.
 
 import { memo, type ReactNode } from "react";
+import { grouped } from "../ui/numbers";
 import styles from "./Code.module.css";
 import type { Token } from "./highlight";
 import type { Mark } from "./words";
@@ -17,9 +18,7 @@ export const Code = memo(function Code({ text, marks, tokens }: Props) {
     return (
       <>
         {plain(text.slice(0, LONGEST))}
-        <span className={styles.hidden}>
-          … {(text.length - LONGEST).toLocaleString("en")} more characters
-        </span>
+        <span className={styles.hidden}>… {grouped(text.length - LONGEST)} more characters</span>
       </>
     );
   if (!marks?.length && !tokens?.length) return plain(text);

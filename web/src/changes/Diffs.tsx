@@ -195,7 +195,14 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
           aria-label="Changes"
         >
           {files.length > 0 ? (
-            <Virtualizer ref={list} scrollRef={scroller} bufferSize={600} data={files} onScroll={look}>
+            <Virtualizer
+              ref={list}
+              scrollRef={scroller}
+              bufferSize={600}
+              itemSize={140}
+              data={files}
+              onScroll={look}
+            >
               {(file) => <FileDiff key={file.path} file={file} />}
             </Virtualizer>
           ) : store.isKnown ? (

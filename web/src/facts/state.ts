@@ -3,6 +3,7 @@
 import type { Approval, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
 import type { IconName } from "../ui/Icon";
 import { whatIsAsked } from "./asks";
+import { clock } from "./clock";
 
 export type State =
   | "wish"
@@ -176,6 +177,3 @@ function limitLine(attempt: TaskAttempt): string {
 }
 
 export const firstLine = (text: string) => text.trimStart().split("\n", 1)[0]?.trimEnd() ?? "";
-
-const clock = (time: string) =>
-  new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

@@ -25,8 +25,11 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : trim(value)} ${units[unit]}`;
 }
 
+/** `12,345`, without asking for a locale. */
+export const grouped = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+
 /** `1 task`, `3 tasks`. */
 export const counted = (count: number, word: string, words = `${word}s`) =>
-  `${count < 1000 ? count : count.toLocaleString("en")} ${count === 1 ? word : words}`;
+  `${grouped(count)} ${count === 1 ? word : words}`;
 
 const trim = (value: number) => value.toFixed(value < 100 ? 1 : 0).replace(/\.0$/, "");

@@ -43,6 +43,22 @@ async fn the_board_is_at_each_of_its_addresses_under_a_strict_policy_and_holds_n
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_names_the_scripts_of_what_it_shows_and_each_is_there() {
+    let world = World::new().await;
+    for (path, part) in [("/", "board-"), ("/p/1", "board-"), ("/a/1", "attempt-"), ("/inbox", "InboxPage-")] {
+        let page = board(&world, path).text;
+        let named: Vec<&str> =
+            page.split('"').filter(|word| word.starts_with("/assets/")).map(|word| &word[8..]).collect();
+        let is_named = |part: &str| named.iter().any(|name| name.starts_with(part) && name.ends_with(".js"));
+        assert!(is_named("index-") && is_named("frame-") && is_named(part), "{path}: {named:?}");
+        assert!(!is_named("SettingsPage-"), "{path} needs no settings: {named:?}");
+        for name in named {
+            assert_eq!(world.get(&format!("/assets/{name}")).status, 200, "{name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn its_script_is_kept_for_good_compressed_for_whoever_can_read_that_and_sent_once() {
     let world = World::new().await;
     let path = script(&world);
@@ -99,7 +115,7 @@ async fn no_path_leads_out_of_the_board() {
         world.get(path).refusal(404);
     }
     // A page's own router makes of the rest what it likes; the server gives it the same page.
-    assert_eq!(world.get("/a/../../etc/passwd").text, board(&world, "/").text);
+    assert_eq!(world.get("/a/../../etc/passwd").text, board(&world, "/a/1").text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,11 @@
 // The head of a turn: its number, when, how long, what it cost and changed; and what the person said.
 
 import { useContext, useState } from "react";
+import { clock } from "../../facts/clock";
 import { Button } from "../../ui/Button";
 import { MenuButton, type MenuItem } from "../../ui/Menu";
 import { counted, money } from "../../ui/numbers";
 import { duration, Elapsed } from "../../ui/time";
-import { clock } from "../requests/Request";
 import type { Row } from "./rows";
 import styles from "./Turn.module.css";
 import { TurnsHere } from "./turns";

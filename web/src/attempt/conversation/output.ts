@@ -1,5 +1,7 @@
 // Long output in pieces: the first and the last lines are shown, the rest when it is asked for.
 
+import { grouped } from "../../ui/numbers";
+
 const FIRST = 20;
 const LAST = 80;
 const MOST = 200;
@@ -29,7 +31,7 @@ export const narrow = (lines: readonly string[]) =>
   lines
     .map((line) =>
       line.length > WIDEST
-        ? `${line.slice(0, WIDEST)}… ${(line.length - WIDEST).toLocaleString("en")} more characters`
+        ? `${line.slice(0, WIDEST)}… ${grouped(line.length - WIDEST)} more characters`
         : line,
     )
     .join("\n");

@@ -3,6 +3,7 @@
 
 import { createContext, useContext, useEffect, useRef } from "react";
 import type { Approval } from "../../api/types";
+import { clock } from "../../facts/clock";
 import type { Answering } from "../../ui/answer";
 import { useAnswer } from "../../ui/answer";
 import { ApprovalCard } from "./ApprovalCard";
@@ -75,6 +76,3 @@ function Ended({ ask }: { ask: Approval }) {
   }[ask.state];
   return <p className={styles.ended}>{words}</p>;
 }
-
-export const clock = (time: string) =>
-  new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

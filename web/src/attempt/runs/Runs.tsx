@@ -3,13 +3,13 @@
 import { useState } from "react";
 import { post } from "../../api/client";
 import type { ExecutionProcess } from "../../api/types";
+import { clock } from "../../facts/clock";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { Empty, Failed, Loading } from "../../ui/Nothing";
 import { duration, Elapsed } from "../../ui/time";
 import { useRuns } from "../conversation/turns";
-import { clock } from "../requests/Request";
 import { RawLogView } from "./RawLogView";
 import styles from "./Runs.module.css";
 
