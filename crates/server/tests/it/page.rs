@@ -45,7 +45,8 @@ async fn the_board_is_at_each_of_its_addresses_under_a_strict_policy_and_holds_n
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_names_the_scripts_of_what_it_shows_and_each_is_there() {
     let world = World::new().await;
-    for (path, part) in [("/", "board-"), ("/p/1", "board-"), ("/a/1", "attempt-"), ("/inbox", "InboxPage-")] {
+    for (path, part) in [("/", "board-"), ("/p/1", "board-"), ("/a/1", "attempt-"), ("/inbox", "InboxPage-")]
+    {
         let page = board(&world, path).text;
         let named: Vec<&str> =
             page.split('"').filter(|word| word.starts_with("/assets/")).map(|word| &word[8..]).collect();
