@@ -69,6 +69,13 @@ journey('a GitHub token is stored once, never shown, and removed again', async (
   await page.getByRole('button', { name: 'Remove the token' }).waitFor();
   await until('the field to be empty', async () => (await token.inputValue()) === '');
   // Whoever leaves the field, or changes another one, does not store it again.
+  let answer;
+  const mayAnswer = new Promise((done) => { answer = done; });
+  await page.route('**/api/config', async (route) => {
+    const response = await route.fetch();
+    await mayAnswer;
+    await route.fulfill({ response });
+  });
   await page.getByLabel('Base branch of pull requests').fill('develop');
   await page.getByLabel('Base branch of pull requests').press('Enter');
   await until('the branch to be saved', async () => (await world.get('/config')).github.default_pr_base === 'develop');
@@ -76,6 +83,8 @@ journey('a GitHub token is stored once, never shown, and removed again', async (
   await token.focus();
   await token.blur();
   assert.equal(saves.length, 2);
+  answer();
+  await page.unroute('**/api/config', { behavior: 'wait' });
   await page.getByRole('button', { name: 'Remove the token' }).click();
   await until('the token to be gone', async () => (await stored()) === null);
   await page.getByRole('button', { name: 'Remove the token' }).waitFor({ state: 'detached' });

@@ -111,19 +111,19 @@ function Limits({ config: { limits, agents } }: { config: Config }) {
         help="Further ones wait in a line. Empty: no limit."
         type="number"
         value={limits.max_running?.toString() ?? ""}
-        onSave={async (text) => saveConfig({ limits: { ...limits, max_running: number(text) } })}
+        onSave={async (text) => saveConfig({ limits: { max_running: number(text) } })}
       />
       <TextSetting
         label="Agents at once in one project"
         help="Empty: no limit."
         type="number"
         value={limits.max_running_per_project?.toString() ?? ""}
-        onSave={async (text) => saveConfig({ limits: { ...limits, max_running_per_project: number(text) } })}
+        onSave={async (text) => saveConfig({ limits: { max_running_per_project: number(text) } })}
       />
       <CheckSetting
         label="Go on by itself when a usage limit is over"
         value={agents.resume_when_limited}
-        onSave={(value) => saveConfig({ agents: { ...agents, resume_when_limited: value } })}
+        onSave={(value) => saveConfig({ agents: { resume_when_limited: value } })}
       />
     </>
   );

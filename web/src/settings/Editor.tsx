@@ -8,7 +8,7 @@ export function Editor() {
   return (
     <WithConfig>
       {({ editor }) => {
-        const save = (change: Partial<typeof editor>) => saveConfig({ editor: { ...editor, ...change } });
+        const save = (change: Partial<typeof editor>) => saveConfig({ editor: change });
         return (
           <>
             <ChoiceSetting

@@ -27,14 +27,14 @@ export function Git() {
           <TextSetting
             label="Base branch of pull requests"
             value={config.github.default_pr_base ?? ""}
-            onSave={(value) => saveGitHub(config, { default_pr_base: value.trim() || null })}
+            onSave={(value) => saveGitHub({ default_pr_base: value.trim() || null })}
           />
           <SecretSetting
             label="GitHub token"
             what="token"
             help="It needs the scope repo. Without one, GH_TOKEN and `gh auth token` are asked. It is never shown again."
             isStored={Boolean(config.github.pat)}
-            onSave={(pat) => saveGitHub(config, { pat })}
+            onSave={(pat) => saveGitHub({ pat })}
           />
           <TokenState hasToken={Boolean(config.github.pat || config.github.oauth_token)} />
         </>
@@ -43,8 +43,8 @@ export function Git() {
   );
 }
 
-async function saveGitHub({ github }: Config, change: Partial<Config["github"]>) {
-  await saveConfig({ github: { ...github, ...change } });
+async function saveGitHub(change: Partial<Config["github"]>) {
+  await saveConfig({ github: change });
   void queries.invalidateQueries({ queryKey: CHECK });
 }
 

@@ -132,7 +132,7 @@ function Sound({ config: { notifications } }: { config: Config }) {
       <ChoiceSetting
         label="Sound"
         value={sound_file}
-        onSave={(value) => saveConfig({ notifications: { ...notifications, sound_file: value } })}
+        onSave={(value) => saveConfig({ notifications: { sound_file: value } })}
         choices={[
           ["ABSTRACT_SOUND1", "Chime 1"],
           ["ABSTRACT_SOUND2", "Chime 2"],

@@ -1,6 +1,6 @@
 // A value that is saved by itself: text when the field is left or Enter pressed, a choice at once.
 
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField, TextArea, TextField } from "../ui/Field";
 import styles from "./Settings.module.css";
@@ -22,13 +22,17 @@ type TextProps = Props<string> & {
 
 export function TextSetting({ label, help, value, onSave, placeholder, type = "text", lines }: TextProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const { saved, problem, commit, reset } = useSaving(onSave);
+  const { isBusy, saved, problem, commit, reset } = useSaving(onSave);
+  const sent = useRef<string | null>(null);
   // Once the server's value is what was typed, the field shows the server's value again.
   useEffect(() => {
     setDraft((draft) => (draft === value ? null : draft));
   }, [value]);
   const leave = () => {
-    if (draft !== null && draft !== value) void commit(draft);
+    // Who presses Enter and leaves the field means it once.
+    if (draft === null || draft === value || (isBusy && draft === sent.current)) return;
+    sent.current = draft;
+    void commit(draft);
   };
   const common = {
     label,

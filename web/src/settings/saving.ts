@@ -29,7 +29,10 @@ export function useSaving<T>(save: (value: T) => Promise<unknown>) {
   return { ...state, commit, reset: () => setState(IDLE) };
 }
 
-/** Lays keys over the server's settings. */
+/**
+ * Lays keys over the server's settings. Sections are laid key by key, so only what changes is sent: what this page
+ * believes of the rest may be old.
+ */
 export async function saveConfig(change: Record<string, unknown>) {
   const config = await put<Config>("/config", change);
   queries.setQueryData<UserSystemInfo>(INFO, (info) => info && { ...info, config });
