@@ -5,7 +5,7 @@
 //! back with LF. So a snapshot takes their bytes from the disk. A filter's output is not taken: it belongs to the
 //! person's own program, and may be gigabytes that only the program needs to store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,10 +14,17 @@ use std::path::{Path, PathBuf};
 use crate::checkout::Checkout;
 use crate::drivers::joined;
 use crate::error::{Failure, Result};
+use crate::names::is_oid;
 use crate::private::{Indexed, Private};
 
 /// Attributes by which git itself changes the bytes of a file.
 const CONVERTING: [&str; 5] = ["text", "eol", "crlf", "ident", "working-tree-encoding"];
+
+/// Every file of attributes, wherever it is.
+const ATTRIBUTES: &str = ":(glob)**/.gitattributes";
+
+/// A checkout that was moved more often than this has everything looked at.
+const MANY: usize = 1000;
 
 /// Finds the tracked files outside `changed` whose bytes are not those of their blob.
 pub(crate) fn converted(
@@ -25,8 +32,9 @@ pub(crate) fn converted(
     private: &Private<'_>,
     indexed: &Indexed,
     changed: &[PathBuf],
+    is_staged: bool,
 ) -> Result<Vec<PathBuf>> {
-    if !may_convert(checkout, private, indexed, changed) {
+    if !may_convert(checkout, private, indexed, changed) && !may_have(checkout, private, is_staged) {
         return Ok(Vec::new());
     }
     let format = "--format=%(objectmode) %(objectname) %(objectsize) %(path)";
@@ -114,6 +122,39 @@ fn may_convert(checkout: &Checkout, private: &Private<'_>, indexed: &Indexed, ch
     files.extend([checkout.common_dir.join("info/attributes"), "/etc/gitattributes".into()]);
     files.extend(persons);
     files.iter().any(|file| fs::read(file).is_ok_and(|text| names_conversion(&text)))
+}
+
+/// Says whether attributes may have been others when a file was added or written: an index that says that a file is
+/// unchanged says nothing about the attributes by which that was found. What cannot be known counts as yes.
+fn may_have(checkout: &Checkout, private: &Private<'_>, is_staged: bool) -> bool {
+    let any = |answer: std::result::Result<Vec<u8>, Failure>| answer.map_or(true, |found| !found.is_empty());
+    let staged =
+        || private.call("diff-index").args(["--cached", "-z", "--name-only", "HEAD", "--", ATTRIBUTES]).run();
+    if is_staged && any(staged()) {
+        return true;
+    }
+    // Everywhere that the checkout has stood since it was made.
+    let Ok(log) = fs::read(checkout.git_dir.join("logs/HEAD")) else { return true };
+    let log = String::from_utf8_lossy(&log);
+    // `<old> <new> Ada Lovelace <ada@example.org> 1794962370 +0000<tab>commit: ...`
+    let moves = log.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some((words.next()?, words.next()?))
+    });
+    let moves: Vec<(&str, &str)> = moves.collect();
+    let Some((old, new)) = moves.first() else { return true };
+    let begin = if old.bytes().all(|byte| byte == b'0') { new } else { old };
+    let mut stands: BTreeSet<&str> = moves.iter().map(|(_, new)| *new).collect();
+    stands.remove(begin);
+    if stands.is_empty() {
+        return false;
+    }
+    if stands.len() > MANY || !stands.iter().chain([begin]).all(|oid| is_oid(oid)) {
+        return true;
+    }
+    let stands: Vec<&str> = stands.into_iter().collect();
+    let input = format!("{}\n^{begin}\n--\n{ATTRIBUTES}\n", stands.join("\n"));
+    any(checkout.refs("rev-list").args(["-1", "--full-history", "--stdin"]).input(input.into_bytes()).run())
 }
 
 fn names_conversion(attributes: &[u8]) -> bool {

@@ -247,7 +247,7 @@ fn choose(checkout: &Checkout, private: &Private<'_>, request: &SnapshotRequest)
     for nested in indexed.submodules.iter().chain(&changes.nested) {
         paths.extend(private.nested_files(nested)?);
     }
-    let mut converted = converted(checkout, private, &indexed, &paths)?;
+    let mut converted = converted(checkout, private, &indexed, &paths, changes.is_staged)?;
     let drivers = Drivers::of(checkout)?;
     let secret = drivers.among(checkout, &paths)?;
     paths.retain(|path| secret.iter().all(|(other, _)| other != path));

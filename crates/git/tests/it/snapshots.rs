@@ -315,6 +315,40 @@ fn line_ends_of_the_persons_config_change_no_byte() {
     assert_eq!(size, "6");
 }
 
+/// A file whose line ends git changes as it is added, and then nothing says any more that it does.
+fn attributes_that_go(go: &[&[&str]]) {
+    let world = World::new();
+    let worktree = world.worktree("one");
+    let top = worktree.path();
+    fs::write(top.join(".gitattributes"), "* text=auto\n").unwrap();
+    world.run(top, ["add", "--all"]);
+    world.run(top, ["commit", "-qm", "attributes"]);
+    fs::write(top.join("dos.txt"), "a\r\nb\r\n").unwrap();
+    // Git reads a file again that is as young as its index.
+    let file = fs::File::options().write(true).open(top.join("dos.txt")).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    world.run(top, ["add", "--all"]);
+    world.run(top, ["commit", "-qm", "line ends"]);
+    for call in go {
+        world.run(top, call.iter().copied());
+    }
+    assert_eq!(fs::read(top.join("dos.txt")).unwrap(), b"a\r\nb\r\n");
+    assert!(!top.join(".gitattributes").exists());
+    let oid = worktree.snapshot(&snapshot_request()).unwrap().oid;
+    let size = world.run(top, ["cat-file", "-s", &format!("{oid}:dos.txt")]);
+    assert_eq!(size, "6", "{go:?}");
+}
+
+#[test]
+fn line_ends_that_were_changed_by_attributes_which_are_gone_are_kept() {
+    attributes_that_go(&[&["rm", "-q", ".gitattributes"]]);
+    attributes_that_go(&[&["rm", "-q", ".gitattributes"], &["commit", "-qm", "gone"]]);
+    // They came and went before anybody looked, and no commit that is left has them.
+    attributes_that_go(&[&["rm", "-q", ".gitattributes"], &["reset", "-q", "--soft", "HEAD~2"]]);
+    let expire = ["reflog", "expire", "--expire=now", "--all"];
+    attributes_that_go(&[&["rm", "-q", ".gitattributes"], &["commit", "-qm", "gone"], &expire]);
+}
+
 #[test]
 fn snapshots_survive_the_collection_of_garbage() {
     let world = World::new();
