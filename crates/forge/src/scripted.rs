@@ -171,9 +171,12 @@ impl Player {
                 }
             }
             Verb::Sleep(time) => thread::sleep(time),
-            Verb::Ask(text) => self.ask(|id| Event::Ask { id, text })?,
-            Verb::Permit { tool, input } => self.ask(|id| Event::Permit { id, tool, input })?,
-            Verb::Plan(text) => self.ask(|id| Event::Plan { id, text })?,
+            Verb::Ask(text) => self.ask([|id| Event::Ask { id, text }])?,
+            Verb::Permit { tool, inputs } => self.ask(inputs.into_iter().map(|input| {
+                let tool = tool.clone();
+                |id| Event::Permit { id, tool, input }
+            }))?,
+            Verb::Plan(text) => self.ask([|id| Event::Plan { id, text }])?,
             Verb::Use([input, output, cached, cost_micros]) => {
                 self.output.event(&Event::Used { input, output, cached, cost_micros })?;
             }
@@ -224,28 +227,39 @@ impl Player {
         Ok(())
     }
 
-    fn ask(&mut self, asked: impl FnOnce(String) -> Event) -> Result<(), Stop> {
-        self.asks += 1;
-        let id = format!("ask-{}", self.asks);
-        self.output.event(&asked(id.clone()))?;
-        loop {
+    /// Asks all of it at once, and goes on when all of it is answered.
+    fn ask<Asked: FnOnce(String) -> Event>(
+        &mut self,
+        asked: impl IntoIterator<Item = Asked>,
+    ) -> Result<(), Stop> {
+        let mut open = Vec::new();
+        for event in asked {
+            self.asks += 1;
+            let id = format!("ask-{}", self.asks);
+            self.output.event(&event(id.clone()))?;
+            open.push(id);
+        }
+        while !open.is_empty() {
             match self.inputs.recv() {
                 Ok(Input::Turn(script)) => self.waiting.push_back(script),
-                Ok(Input::Answer(answer)) if answer.ask == id => {
+                Ok(Input::Answer(answer)) => {
+                    let Some(at) = open.iter().position(|id| *id == answer.ask) else { continue };
+                    open.remove(at);
                     let words = match (answer.denied, answer.text) {
                         (Some(reason), _) if reason.is_empty() => "denied".to_string(),
                         (Some(reason), _) => format!("denied: {reason}"),
                         (None, Some(text)) => text,
                         (None, None) => "approved".to_string(),
                     };
-                    return Ok(self.output.say(&words)?);
+                    self.output.say(&words)?;
                 }
-                Ok(Input::Answer(_)) => {}
                 Err(_) => {
-                    return Err(Stop::Broken(anyhow::anyhow!("standard input ended while {id} was open")));
+                    let open = open.join(", ");
+                    return Err(Stop::Broken(anyhow::anyhow!("standard input ended while {open} was open")));
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -60,10 +60,10 @@ pub(super) enum Verb {
     Sleep(Duration),
     /// Asks in words, or with lists to choose from: JSON with `questions`, as Claude Code writes them.
     Ask(String),
-    /// Asks for permission to use a tool with an input, which is JSON.
+    /// Asks for permission to use a tool with an input, which is JSON; with a list of inputs, for each of them at once.
     Permit {
         tool: String,
-        input: Value,
+        inputs: Vec<Value>,
     },
     Plan(String),
     /// Claims to have used this: input, output and cached tokens, and millionths of a dollar.
@@ -105,8 +105,11 @@ impl Verb {
             "sleep" => milliseconds(rest).map(Verb::Sleep),
             "ask" => some_text(rest).map(Verb::Ask),
             "permit" => rest.split_once(char::is_whitespace).and_then(|(tool, input)| {
-                let input = serde_json::from_str(input.trim_start()).ok()?;
-                Some(Verb::Permit { tool: tool.to_string(), input })
+                let inputs = match serde_json::from_str(input.trim_start()).ok()? {
+                    Value::Array(inputs) => inputs,
+                    input => vec![input],
+                };
+                (!inputs.is_empty()).then(|| Verb::Permit { tool: tool.to_string(), inputs })
             }),
             "plan" => some_text(rest).map(Verb::Plan),
             "use" => numbers(rest).map(Verb::Use),
@@ -130,7 +133,7 @@ fn usage(word: &str) -> &'static str {
         "lines" => "lines N EVERY_MS",
         "sleep" => "sleep MS",
         "ask" => "ask TEXT",
-        "permit" => "permit TOOL JSON",
+        "permit" => "permit TOOL JSON, or a list of JSON for several at once",
         "plan" => "plan TEXT",
         "use" => "use INPUT OUTPUT CACHED MICRODOLLARS",
         "forget" => "forget",
@@ -195,8 +198,13 @@ mod tests {
         assert_eq!(read("lines 3 1000"), Some(Verb::Lines { count: 3, every: second }));
         assert_eq!(read("  sleep 1000\r"), Some(Verb::Sleep(second)));
         assert_eq!(read("ask which?"), Some(Verb::Ask("which?".into())));
-        let (tool, input) = ("Bash".to_string(), serde_json::json!({"command": "ls -l"}));
-        assert_eq!(read(r#"permit Bash {"command": "ls -l"}"#), Some(Verb::Permit { tool, input }));
+        let permit = |inputs| Some(Verb::Permit { tool: "Bash".to_string(), inputs });
+        let (list, show) = (serde_json::json!({"command": "ls -l"}), serde_json::json!({"command": "pwd"}));
+        assert_eq!(read(r#"permit Bash {"command": "ls -l"}"#), permit(vec![list.clone()]));
+        assert_eq!(
+            read(r#"permit Bash [{"command": "ls -l"}, {"command": "pwd"}]"#),
+            permit(vec![list, show])
+        );
         assert_eq!(read("plan first this"), Some(Verb::Plan("first this".into())));
         assert_eq!(read("use 10 2 7 1500"), Some(Verb::Use([10, 2, 7, 1500])));
         assert_eq!(read("forget"), Some(Verb::Forget));
@@ -247,6 +255,7 @@ mod tests {
             "hang on",
             "permit Bash",
             "permit Bash ls",
+            "permit Bash []",
             "plan",
             "use 1 2 3",
             "limit soon",
