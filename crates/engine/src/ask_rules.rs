@@ -31,7 +31,11 @@ pub(crate) enum Opened {
 }
 
 /// Opens an ask, or answers it at once.
-pub(crate) fn open(tx: &mut Tx<'_>, view: &AttemptView, ask: Ask) -> Result<Opened, Error> {
+pub(crate) fn open(tx: &mut Tx<'_>, view: &AttemptView, mut ask: Ask) -> Result<Opened, Error> {
+    // Asks of one moment are shown in the order in which they were asked, also when the clock was set back.
+    if let Some(before) = asks::newest(tx.conn(), ask.run)? {
+        ask.created_at = ask.created_at.max(before.plus_millis(1));
+    }
     if !asks::insert(tx.conn(), &ask)? {
         // The log is folded again after a restart.
         return Ok(Opened::Known);

@@ -26,6 +26,7 @@ statements! {
     // The log is folded again after a restart: an ask that is known already is left as it is.
     INSERT = "insert into asks (id, run_id, attempt_id, key, kind, tool, text, input, state, created_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9) on conflict (run_id, key) do nothing";
+    NEWEST = "select max(created_at) from asks where run_id = $1";
     ANSWER = "update asks set state = $2, answer = $3, answered_by = $4, answered_at = $5
         where id = $1 and state = 'open'";
     CLOSE_RUN = "update asks set state = $2, answered_at = $3 where run_id = $1 and state = 'open' returning id";
@@ -56,6 +57,11 @@ pub(crate) fn one(conn: &Conn, id: AskId) -> Result<Option<Ask>, Error> {
 /// Returns the ask of a run by its key.
 pub(crate) fn of_key(conn: &Conn, run: RunId, key: &str) -> Result<Option<Ask>, Error> {
     conn.query(OF_KEY, args![run, key])?.first().map(ask).transpose()
+}
+
+/// Returns when a run last asked something.
+pub(crate) fn newest(conn: &Conn, run: RunId) -> Result<Option<Time>, Error> {
+    Ok(conn.query(NEWEST, args![run])?[0].maybe_int(0)?.map(Time::from_millis))
 }
 
 /// Adds an open ask; says whether it was new.

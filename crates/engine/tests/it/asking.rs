@@ -1,9 +1,11 @@
 //! An ask has no time limit, survives a restart, and is answered once.
 
-use forge_engine::ErrorKind;
+use forge_engine::{AskFilter, ErrorKind};
 use forge_model::{Answer, AskState, AttemptState, TaskStatus};
 
-use crate::world::World;
+use serde_json::json;
+
+use crate::world::{World, eventually};
 
 fn yes(text: &str) -> Answer {
     Answer::words(text)
@@ -29,6 +31,27 @@ fn an_ask_waits_and_its_answer_is_said_back_once() {
     let output = world.output(started.run.id);
     assert_eq!(output.matches("blue").count(), 1, "{output}");
     assert!(!output.contains("red"));
+}
+
+#[test]
+fn asks_of_one_moment_wait_in_the_order_in_which_they_were_asked_and_are_answered_in_any() {
+    let world = World::new();
+    let commands: Vec<String> = (0..12).map(|number| format!("make {number}")).collect();
+    let inputs: Vec<_> = commands.iter().map(|command| json!({"command": command})).collect();
+    let started = world.start(&format!("permit Bash {}\nsay over", json!(inputs)));
+    let id = started.attempt.attempt.id;
+    let asks = eventually("all of them are asked", || {
+        let filter = AskFilter { attempt: Some(id), ..AskFilter::default() };
+        Some(world.run(world.engine().asks(filter)).unwrap()).filter(|asks| asks.len() == commands.len())
+    });
+    let shown: Vec<_> = asks.iter().rev().map(|ask| ask.input["command"].as_str().unwrap()).collect();
+    assert_eq!(shown, commands, "the newest comes first");
+    for ask in &asks {
+        assert_eq!(world.attempt(id).attempt.state, AttemptState::Waiting);
+        world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
+    }
+    world.wait_for(id, AttemptState::Finished);
+    assert!(world.output(started.run.id).contains("over"));
 }
 
 #[test]
