@@ -16,6 +16,8 @@ const OPERATIONS = [
   ["/repos/{owner}/{repo}/pulls", "get"],
   ["/repos/{owner}/{repo}/pulls", "post"],
   ["/repos/{owner}/{repo}/pulls/{pull_number}", "get"],
+  ["/repos/{owner}/{repo}/commits/{ref}/check-runs", "get"],
+  ["/repos/{owner}/{repo}/commits/{ref}/status", "get"],
 ];
 
 /** Fetches the package, or takes it from npm's cache, and reads the description in it. */

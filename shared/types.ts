@@ -224,6 +224,8 @@ export type CardDevServer = {
 
 /** A pull request as a card shows it. */
 export type CardPullRequest = {
+  /** Null until the host was asked. */
+  checks: PullRequestChecks | null;
   number: number;
   status: PullRequestStatus;
   url: string;
@@ -406,6 +408,7 @@ export type CreateExecutionRun = {
 };
 
 export type CreateFollowUpAttempt = {
+  comment_ids?: Array<string> | null;
   force_when_dirty?: boolean | null;
   image_ids?: Array<string> | null;
   perform_git_reset?: boolean | null;
@@ -1243,7 +1246,16 @@ export type ProjectProfiles = {
   executors: Record<string, unknown>;
 };
 
+/** How many checks of a pull request ended well, ended badly, and have not ended. */
+export type PullRequestChecks = {
+  failed: number;
+  passed: number;
+  waiting: number;
+};
+
 export type PullRequestInfo = {
+  /** Null until the host was asked. */
+  checks: PullRequestChecks | null;
   merge_commit_sha: string | null;
   merged_at: string | null;
   number: number;

@@ -1,4 +1,4 @@
-// A GitHub on this machine: bare repositories over HTTP, and the three calls about pull requests that a journey needs.
+// A GitHub on this machine: bare repositories over HTTP, and the calls about pull requests and their checks that a journey needs.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -9,6 +9,7 @@ const TOKEN = 'ghp_planted';
 /** Starts one whose repositories are in `root`; it lets nobody in without the token. */
 export async function startGitHub(root) {
   const pulls = [];
+  const checks = [];
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url, 'http://github');
     if (/\/pull\/\d+$/.test(pathname)) {
@@ -25,9 +26,10 @@ export async function startGitHub(root) {
   await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
   const url = `http://127.0.0.1:${server.address().port}`;
 
-  /** Opens a pull request, lists those of a branch, or looks at one. */
+  /** Opens a pull request, lists those of a branch, or looks at one or at the checks of its commit. */
   function about(pathname, query, body) {
-    const [owner, repository, , number] = pathname.split('/').slice(4);
+    const [owner, repository, kind, number, list] = pathname.split('/').slice(4);
+    if (kind === 'commits') return [200, list === 'status' ? { statuses: [] } : { check_runs: checks.map((conclusion) => ({ conclusion })) }];
     const newest = (pull) => ({
       ...pull,
       head: { ref: pull.branch, sha: execFileSync('git', ['-C', join(root, owner, `${repository}.git`), 'rev-parse', pull.branch], { encoding: 'utf8' }).trim() },
@@ -43,6 +45,8 @@ export async function startGitHub(root) {
   return {
     url,
     pulls,
+    /** How each check of every commit ended; null is one that has not. */
+    checks,
     /** What a server has to be told to find it. */
     environment: { GITHUB_BASE_URL: url, GITHUB_ENTERPRISE_TOKEN: TOKEN },
     end: () => new Promise((done) => { server.close(done); server.closeAllConnections(); }),

@@ -56,7 +56,7 @@ pub(crate) fn intend_next(tx: &mut Tx<'_>, id: AttemptId, key: Option<Key>) -> A
     let intent = match waiting {
         Some(waiting) if !first => {
             let images = waiting.images.unwrap_or_default();
-            let follow = FollowUp { prompt: waiting.prompt, variant: waiting.variant, images };
+            let follow = FollowUp { variant: waiting.variant, images, ..FollowUp::new(waiting.prompt) };
             let intent = desk.turn(tx, &follow, Some(waiting.id.clone()), key)?;
             queue::sending(tx.conn(), &waiting.id)?;
             drafts::item_moved(tx, &waiting.id, intent.project)?;
@@ -110,6 +110,7 @@ pub(crate) fn intend_follow_up(
         let (prompt, variant) = (follow.prompt.clone(), follow.variant.clone());
         intent.then = Some(Waiting { id: item, prompt, variant, images });
     }
+    intent.comments = follow.comments.clone();
     intent.insert(tx)?;
     Ok(Some(intent))
 }
@@ -178,7 +179,7 @@ impl Desk {
 
     fn first_turn(&self) -> FollowUp {
         let attempt = &self.view.attempt;
-        FollowUp { prompt: attempt.prompt.clone(), variant: None, images: Vec::new() }
+        FollowUp::new(&attempt.prompt)
     }
 
     /// The setup script, when it has to run before the agent does: never in the person's own checkout, and not
@@ -258,6 +259,7 @@ impl Desk {
             then: None,
             note: None,
             images: Vec::new(),
+            comments: Vec::new(),
             manner: attempt.manner,
             what: What::Run { queued: None, before_head: None, task: attempt.task },
             key,

@@ -1,10 +1,11 @@
 //! Review comments: what people write beside the lines of an attempt's diff, kept until it is sent and after.
 //!
-//! Sending is the client's: it puts the comments into a follow-up, and says here that it did.
+//! A follow-up that is made of comments names them, and they are sent with it or not at all. A client that told the
+//! agent in another way says here that it did.
 
-use forge_model::{AttemptId, Comment, CommentId, CommentSide, Noun, Op};
+use forge_model::{AttemptId, Comment, CommentId, CommentSide, Noun, Op, ProjectId, Time};
 
-use crate::store::{Error as StoreError, Tx, cards, comments};
+use crate::store::{Conn, Error as StoreError, Tx, cards, comments};
 use crate::{Engine, Error, Result};
 
 /// The longest comment, and the longest quote, in bytes.
@@ -40,6 +41,81 @@ enum Written<T> {
     NoAttempt,
     NoComment(CommentId),
     TooMany,
+}
+
+/// Why a comment cannot be sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unsendable {
+    Gone(CommentId),
+    /// Somebody was quicker: to send it again would tell the agent twice.
+    Sent(CommentId),
+}
+
+impl Unsendable {
+    pub(crate) fn refused(self, attempt: AttemptId) -> Error {
+        match self {
+            Self::Gone(id) => {
+                Error::invalid(format!("`comment_ids` names no comment on attempt {attempt}: {id}"))
+            }
+            Self::Sent(id) => Error::conflict(format!(
+                "comment {id} was sent to the agent already; nothing was sent now, look at the comments again"
+            )),
+        }
+    }
+}
+
+/// Finds the first of these comments that cannot be sent.
+pub(crate) fn unsendable(
+    conn: &Conn,
+    attempt: AttemptId,
+    ids: &[CommentId],
+) -> std::result::Result<Option<Unsendable>, StoreError> {
+    for id in ids {
+        match comments::one(conn, attempt, *id)? {
+            None => return Ok(Some(Unsendable::Gone(*id))),
+            Some(comment) if comment.sent_at.is_some() => return Ok(Some(Unsendable::Sent(*id))),
+            Some(_) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Marks comments as sent, with the message that takes them along.
+pub(crate) fn go_out(
+    tx: &mut Tx<'_>,
+    attempt: AttemptId,
+    project: ProjectId,
+    ids: &[CommentId],
+) -> std::result::Result<(), StoreError> {
+    mark(tx, attempt, project, ids, comments::sent)
+}
+
+/// Takes it back, because the message did not go out.
+pub(crate) fn come_back(
+    tx: &mut Tx<'_>,
+    attempt: AttemptId,
+    project: ProjectId,
+    ids: &[CommentId],
+) -> std::result::Result<(), StoreError> {
+    mark(tx, attempt, project, ids, comments::not_sent)
+}
+
+type Mark = fn(&Conn, AttemptId, CommentId, Time) -> std::result::Result<(), StoreError>;
+
+fn mark(
+    tx: &mut Tx<'_>,
+    attempt: AttemptId,
+    project: ProjectId,
+    ids: &[CommentId],
+    how: Mark,
+) -> std::result::Result<(), StoreError> {
+    for id in ids {
+        how(tx.conn(), attempt, *id, tx.now())?;
+    }
+    if !ids.is_empty() {
+        tx.changed(Noun::Attempt, attempt, Op::Change, Some(project), Some(attempt));
+    }
+    Ok(())
 }
 
 impl Engine {
@@ -86,7 +162,7 @@ impl Engine {
         id: CommentId,
         change: CommentChange,
     ) -> Result<Comment> {
-        let find = move |conn: &crate::store::Conn| comments::one(conn, attempt, id);
+        let find = move |conn: &Conn| comments::one(conn, attempt, id);
         let Some(mut changed) = self.inner.store.read(find).await? else {
             return Err(no_comment(attempt, id));
         };

@@ -3,7 +3,9 @@
 
 use forge_model::state::AttemptHappened;
 use forge_model::with_absolute_images;
-use forge_model::{AttemptId, AttemptState, ImageId, Noun, Op, ProfileId, Run, RunId, RunKind, RunState};
+use forge_model::{
+    AttemptId, AttemptState, CommentId, ImageId, Noun, Op, ProfileId, Run, RunId, RunKind, RunState,
+};
 
 use crate::background::blocking;
 use crate::background::detached;
@@ -15,7 +17,7 @@ use crate::once::{self, Key, Once};
 use crate::store::calls::Call;
 use crate::store::queue::{self, Waiting};
 use crate::store::{Error as StoreError, Tx, attempts, held, images, inputs, runs};
-use crate::{Engine, Error, Result, chain, in_place, launch, moves};
+use crate::{Engine, Error, Result, chain, comments, in_place, launch, moves};
 
 /// What to tell an agent next.
 #[derive(Debug, Clone)]
@@ -24,6 +26,15 @@ pub struct FollowUp {
     pub variant: Option<String>,
     /// Pictures that it speaks of; they become pictures of the task.
     pub images: Vec<ImageId>,
+    /// Review comments that it is made of: they are sent with it, all of them, or nothing is.
+    pub comments: Vec<CommentId>,
+}
+
+impl FollowUp {
+    /// Tells a text, without anything beside it and by the variant that the attempt has.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self { prompt: prompt.into(), variant: None, images: Vec::new(), comments: Vec::new() }
+    }
 }
 
 /// How a follow-up reached the agent.
@@ -68,6 +79,8 @@ pub struct FollowedUp {
 enum Plan {
     NoSuchAttempt,
     NoRun,
+    /// A comment cannot be sent with it.
+    Unsendable(comments::Unsendable),
     /// Another attempt works in the person's checkout.
     InPlaceTaken,
     /// The run is being stopped: look again when it is over.
@@ -128,6 +141,7 @@ impl Engine {
                 Plan::NoRun => {
                     return Err(Error::conflict(format!("attempt {id} has no run to follow up on")));
                 }
+                Plan::Unsendable(comment) => return Err(comment.refused(id)),
                 Plan::InPlaceTaken => return Err(in_place::taken()),
                 // Nothing follows by itself on a run that is stopped, so this is not put in its queue.
                 Plan::Wait(run) => self.until_over(run).await.map(drop)?,
@@ -241,6 +255,9 @@ fn plan(
     limits: Limits,
 ) -> std::result::Result<Plan, StoreError> {
     let Some(view) = attempts::one(tx.conn(), id)? else { return Ok(Plan::NoSuchAttempt) };
+    if let Some(comment) = comments::unsendable(tx.conn(), id, &follow.comments)? {
+        return Ok(Plan::Unsendable(comment));
+    }
     if let Some(task) = view.attempt.task {
         images::add_to_task(tx.conn(), task, &follow.images, tx.now())?;
     }
@@ -278,6 +295,7 @@ fn plan(
         },
         None => {
             let intent = chain::intend_follow_up(tx, id, follow, queue_id, key)?;
+            comments::go_out(tx, id, project, &follow.comments)?;
             return Ok(intent.map_or(Plan::NoSuchAttempt, |intent| Plan::Start(Box::new(intent))));
         }
     };
@@ -293,6 +311,7 @@ fn plan(
     if held {
         hold_follow_up(tx, id, project)?;
     }
+    comments::go_out(tx, id, project, &follow.comments)?;
     tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
     if let Some(key) = &key {
         let fingerprint = key.fingerprint.clone();

@@ -89,6 +89,7 @@ impl Engine {
             then: None,
             note: None,
             images: wanted.images,
+            comments: Vec::new(),
             manner: wanted.manner,
             key,
             at: crate::store::now(),

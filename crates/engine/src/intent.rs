@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use forge_model::state::{AttemptHappened, TaskHappened, task_after};
 use forge_model::{
-    Attempt, AttemptId, AttemptState, FirstTurn, ImageId, Manner, Noun, Op, ProfileId, ProjectId, Run, RunId,
-    RunKind, RunState, Task, TaskId, TaskStatus, Time, Usage,
+    Attempt, AttemptId, AttemptState, CommentId, FirstTurn, ImageId, Manner, Noun, Op, ProfileId, ProjectId,
+    Run, RunId, RunKind, RunState, Task, TaskId, TaskStatus, Time, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::once::{self, Key};
 use crate::store::calls::Call;
 use crate::store::queue::Waiting;
 use crate::store::{Conn, Error, Tx, attempts, held, images, limited, ports, queue, runs, starts, tasks};
-use crate::{Delivered, dev_server, drafts, in_place, moves, standing_agents};
+use crate::{Delivered, comments, dev_server, drafts, in_place, moves, standing_agents};
 
 /// What a start is about to make, as it is written down before anything is made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub(crate) struct Intent {
     /// Pictures that were given with it.
     #[serde(default)]
     pub(crate) images: Vec<ImageId>,
+    /// Review comments that were sent with it.
+    #[serde(default)]
+    pub(crate) comments: Vec<CommentId>,
     /// How a new attempt is to go about its work.
     #[serde(default)]
     pub(crate) manner: Manner,
@@ -151,11 +154,12 @@ impl Intent {
 
     /// Takes the announcement back: what it would have sent waits again.
     pub(crate) fn forget(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
-        if starts::delete(tx.conn(), self.run)?
-            && let Some(item) = self.queued_item()
-        {
-            queue::not_sent(tx.conn(), item)?;
-            drafts::item_moved(tx, item, self.project)?;
+        if starts::delete(tx.conn(), self.run)? {
+            if let Some(item) = self.queued_item() {
+                queue::not_sent(tx.conn(), item)?;
+                drafts::item_moved(tx, item, self.project)?;
+            }
+            comments::come_back(tx, self.attempt, self.project, &self.comments)?;
         }
         if let What::Attempt { .. } = &self.what {
             ports::release(tx.conn(), self.attempt)?;
@@ -348,6 +352,7 @@ mod tests {
             then: None,
             note: None,
             images: Vec::new(),
+            comments: Vec::new(),
             manner: Manner::default(),
             what: What::Attempt {
                 task: Some(TaskId::random()),

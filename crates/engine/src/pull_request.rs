@@ -7,7 +7,9 @@ use forge_git::{Remote, Repo};
 use forge_hosts::Secret;
 use forge_hosts::github::{self as host, PullState, Repository};
 use forge_model::state::TaskHappened;
-use forge_model::{AttemptId, Merge, MergeId, MergeKind, Noun, Op, PullRequest, PullRequestStatus, Time};
+use forge_model::{
+    AttemptId, Checks, Merge, MergeId, MergeKind, Noun, Op, PullRequest, PullRequestStatus, Time,
+};
 
 use crate::background::{blocking, detached};
 use crate::error::whole;
@@ -103,7 +105,7 @@ impl Engine {
             }
         });
         let opened = opened.await?.map_err(|error| coded(error).after("Failed to create PR"))?;
-        self.keep_request(id, &opened).await
+        self.keep_request(id, &opened, None).await
     }
 
     async fn attach_request(&self, id: AttemptId, number: Option<u64>) -> Result<AttachedPullRequest> {
@@ -113,35 +115,46 @@ impl Engine {
         let token = self.host_token().await?.ok_or_else(|| self.no_token())?;
         let head = format!("{}:{}", places.head_owner, view.attempt.branch);
         let client = self.inner.github.client.clone();
-        let found = blocking(move || match number {
-            Some(number) => match client.pull_request(&token, &places.base, number) {
-                Err(host::Error::NotFound { .. }) => Ok(None),
-                found => found.map(Some),
-            },
-            None => {
-                let mut found = client.pull_requests_of(&token, &places.base, &head)?;
-                // The newest of the best: one that is open, or else one that was merged.
-                found.sort_by_key(|pull| match pull.state {
-                    PullState::Open => 0,
-                    PullState::Merged { .. } => 1,
-                    PullState::Closed => 2,
-                });
-                Ok(found.into_iter().next())
-            }
+        let found = blocking(move || {
+            let found = match number {
+                Some(number) => match client.pull_request(&token, &places.base, number) {
+                    Err(host::Error::NotFound { .. }) => None,
+                    found => Some(found?),
+                },
+                None => {
+                    let mut found = client.pull_requests_of(&token, &places.base, &head)?;
+                    // The newest of the best: one that is open, or else one that was merged.
+                    found.sort_by_key(|pull| match pull.state {
+                        PullState::Open => 0,
+                        PullState::Merged { .. } => 1,
+                        PullState::Closed => 2,
+                    });
+                    found.into_iter().next()
+                }
+            };
+            // Checks that are not told now are told by the next poll.
+            Ok(found.map(|found| {
+                let checks = checks_of(&client, &token, &places.base, &found).unwrap_or(None);
+                (found, checks)
+            }))
         });
         match found.await?.map_err(coded)? {
-            Some(found) => Ok(AttachedPullRequest(Some(self.keep_request(id, &found).await?))),
+            Some((found, checks)) => {
+                Ok(AttachedPullRequest(Some(self.keep_request(id, &found, checks).await?)))
+            }
             None => Ok(AttachedPullRequest(None)),
         }
     }
 
-    /// Writes down a pull request of an attempt, and what it means for the task.
+    /// Writes down a pull request of an attempt, and what it means for the task. Without checks, those that are known
+    /// stay.
     pub(crate) async fn keep_request(
         &self,
         attempt: AttemptId,
         found: &host::PullRequest,
+        checks: Option<Checks>,
     ) -> Result<PullRequest> {
-        let request = read(found);
+        let request = PullRequest { checks, ..read(found) };
         let (kept, target) = (request.clone(), found.base.clone());
         self.inner.store.write(move |tx| keep(tx, attempt, &kept, &target)).await?;
         Ok(request)
@@ -209,7 +222,27 @@ fn read(found: &host::PullRequest) -> PullRequest {
         }
     };
     let number = i64::try_from(found.number).unwrap_or(i64::MAX);
-    PullRequest { number, url: found.url.clone(), status, merged_at, commit }
+    PullRequest { number, url: found.url.clone(), status, merged_at, commit, checks: None }
+}
+
+/// Counts the checks of a pull request that is open. A token that may not see them, or a commit that has just gone, is
+/// no failure: then nothing is known.
+pub(crate) fn checks_of(
+    client: &host::GitHub,
+    token: &Secret,
+    repository: &Repository,
+    found: &host::PullRequest,
+) -> std::result::Result<Option<Checks>, host::Error> {
+    if found.state != PullState::Open {
+        return Ok(None);
+    }
+    match client.checks(token, repository, &found.head_commit) {
+        Ok(host::Checks { passed, failed, waiting }) => Ok(Some(Checks { passed, failed, waiting })),
+        Err(
+            host::Error::NotFound { .. } | host::Error::NotAllowed { .. } | host::Error::Impossible { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Adds a pull request to an attempt, or changes the one it has. Merged, it moves the task, once.
@@ -224,6 +257,11 @@ fn keep(
         MergeKind::PullRequest(known) => known.number == request.number && known.url == request.url,
         MergeKind::Direct { .. } => false,
     });
+    let checks = known.as_ref().and_then(|merge| match &merge.how {
+        MergeKind::PullRequest(known) => known.checks,
+        MergeKind::Direct { .. } => None,
+    });
+    let request = &PullRequest { checks: request.checks.or(checks), ..request.clone() };
     let changed = match known {
         Some(Merge { how: MergeKind::PullRequest(known), .. }) if known == *request => false,
         Some(known) => merges::settle(tx.conn(), known.id, target, request, tx.now())?,

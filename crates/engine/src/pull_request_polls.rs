@@ -12,6 +12,7 @@ use forge_model::{AttemptId, Merge, MergeKind, PullRequest, PullRequestStatus};
 
 use crate::background::blocking;
 use crate::error::whole;
+use crate::pull_request::checks_of;
 use crate::store::merges;
 use crate::{Engine, Result};
 
@@ -102,11 +103,16 @@ impl Engine {
         // It was opened at another server, which this one does not speak to.
         let Some(repository) = address.repository(page) else { return Ok(Ok(())) };
         let (client, token) = (self.inner.github.client.clone(), token.clone());
-        let found = match blocking(move || client.pull_request(&token, &repository, number)).await? {
-            Ok(found) => found,
+        let asked = move || {
+            let found = client.pull_request(&token, &repository, number)?;
+            let checks = checks_of(&client, &token, &repository, &found)?;
+            Ok((found, checks))
+        };
+        let (found, checks) = match blocking(asked).await? {
+            Ok(told) => told,
             Err(error) => return Ok(Err(error)),
         };
-        self.keep_request(merge.attempt, &found).await?;
+        self.keep_request(merge.attempt, &found, checks).await?;
         if found.state == PullState::Open {
             self.follow_remote(merge, found.head_commit).await?;
         }

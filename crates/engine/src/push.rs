@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use forge_git::{PushRequest, Pushed, Refusal, Repo, Worktree, redact};
-use forge_model::AttemptId;
+use forge_model::{AttemptId, Noun, Op};
 
 use crate::background::{blocking, detached};
 use crate::in_place::refuse_in_place;
+use crate::store::merges;
 use crate::{Engine, Error, Result};
 
 /// How long git, the network and the person's pre-push hook may take together.
@@ -36,23 +37,35 @@ impl Engine {
         let committed = self.commit_before_push(id).await?;
         let path = self.ensure_worktree(id).await?;
         let project = self.project(view.attempt.project).await?;
-        let engine = self.clone();
-        blocking(move || {
+        let (engine, project_id) = (self.clone(), project.id);
+        let pushed = blocking(move || {
             let attempt = view.attempt;
             let repo = engine.repo(&project.path)?;
             let worktree = repo.worktree(&path)?;
             let remote = repo.push_remote(&attempt.target_branch)?.ok_or_else(|| no_remote(&repo))?;
             let pushed = engine.push_by(&repo, &worktree, &remote.name, &attempt.branch)?;
-            let commit = match pushed {
-                Pushed::Done { oid } | Pushed::UpToDate { oid } => oid,
+            let (commit, is_news) = match pushed {
+                Pushed::Done { oid } => (oid, true),
+                Pushed::UpToDate { oid } => (oid, false),
                 Pushed::Refused(refusal) => {
                     return Err(told(&refusal, &attempt.branch, &remote.name, &remote.push_url));
                 }
             };
             tracing::info!(attempt.id = %id, "branch {} is at {commit} on {}", attempt.branch, remote.name);
-            Ok(PushedAttempt { remote: remote.name, commit, committed })
-        })
-        .await?
+            Ok((PushedAttempt { remote: remote.name, commit, committed }, is_news))
+        });
+        let (pushed, is_news) = pushed.await??;
+        if is_news {
+            // What checks said is of the commit before.
+            let forgotten = self.inner.store.write(move |tx| {
+                if merges::forget_checks(tx.conn(), id)? {
+                    tx.changed(Noun::Attempt, id, Op::Change, Some(project_id), Some(id));
+                }
+                Ok(())
+            });
+            forgotten.await?;
+        }
+        Ok(pushed)
     }
 
     /// Pushes as the person would, and with the token when the server does not let them in. Blocks.

@@ -60,7 +60,9 @@ impl Engine {
             let Some(view) = attempts::one(tx.conn(), attempt)? else { return Ok(None) };
             // Nothing follows by itself on a run that is stopped.
             let live = chain::work_run(tx.conn(), attempt)?.filter(|live| !live.stop_requested);
-            let Some(live) = live.filter(|_| waits.images.is_empty()) else { return Ok(None) };
+            let Some(live) = live.filter(|_| waits.images.is_empty() && waits.comments.is_empty()) else {
+                return Ok(None);
+            };
             let waiting = Waiting {
                 id: RunId::random().to_string(),
                 prompt: waits.prompt,

@@ -166,7 +166,8 @@ impl Engine {
             for run in &dropped {
                 tx.changed(Noun::Run, run, Op::Change, project, Some(id));
             }
-            let follow = FollowUp { prompt: wanted.prompt, variant: wanted.variant, images: wanted.images };
+            let follow =
+                FollowUp { variant: wanted.variant, images: wanted.images, ..FollowUp::new(wanted.prompt) };
             let Some(mut intent) = chain::turn(tx, id, &follow, key)? else {
                 return Ok((dropped.len(), None));
             };

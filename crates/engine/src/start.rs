@@ -277,6 +277,7 @@ impl Engine {
             then: None,
             note: None,
             images: wanted.images.clone(),
+            comments: Vec::new(),
             manner: wanted.manner,
             key,
             at: crate::store::now(),

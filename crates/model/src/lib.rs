@@ -37,7 +37,7 @@ pub use id::{
     StandingAgentId, TagId, TaskId, TemplateId,
 };
 pub use image::{Image, with_absolute_images, with_images_in};
-pub use merge::{Merge, MergeKind, PullRequest, PullRequestStatus};
+pub use merge::{Checks, Merge, MergeKind, PullRequest, PullRequestStatus};
 pub use notice::{Notice, NoticeKind, NoticeStatus};
 pub use profile::{ProfileId, ProfileIdError};
 pub use project::Project;

@@ -1,5 +1,9 @@
 //! A merge: an attempt's work that reached its target, or is on its way there in a pull request.
 
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
 use crate::state::named;
 use crate::{AttemptId, MergeId, Time};
 
@@ -35,6 +39,32 @@ pub struct PullRequest {
     pub merged_at: Option<Time>,
     /// The commit on the target, once it is merged.
     pub commit: Option<String>,
+    /// What its checks came to when the host was last asked; none until then.
+    pub checks: Option<Checks>,
+}
+
+/// How many checks of a pull request ended well, ended badly, and have not ended. As a text: `3/1/0`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checks {
+    pub passed: u32,
+    pub failed: u32,
+    pub waiting: u32,
+}
+
+impl fmt::Display for Checks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.passed, self.failed, self.waiting)
+    }
+}
+
+impl FromStr for Checks {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let mut parts = text.splitn(3, '/');
+        let mut next = || parts.next().unwrap_or_default().parse();
+        Ok(Self { passed: next()?, failed: next()?, waiting: next()? })
+    }
 }
 
 named! {
@@ -56,6 +86,20 @@ impl Merge {
                 request.commit.as_deref()
             }
             MergeKind::PullRequest(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_read_as_they_are_written_and_nothing_else_is_read() {
+        let checks = Checks { passed: 12, failed: 1, waiting: 0 };
+        assert_eq!((checks.to_string().as_str(), "12/1/0".parse()), ("12/1/0", Ok(checks)));
+        for wrong in ["", "-", "1", "1/2", "1/2/3/4", "1/-2/3", "a/b/c"] {
+            assert!(wrong.parse::<Checks>().is_err(), "{wrong}");
         }
     }
 }

@@ -48,6 +48,58 @@ journey('a conversation is shown as it happens, each thing in its own way', asyn
   await tab.accessible();
 });
 
+journey('a long conversation has one scroll bar for all of it', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Count', 'lines 5000 0');
+  await world.settled(attempt.id, 'finished');
+  const { total } = await world.get(`/task-attempts/${attempt.id}/entries?limit=1`);
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  const bar = page.getByRole('scrollbar', { name: 'Place in the whole conversation' });
+  const line = (number) => log(tab).getByText(new RegExp(`line ${number}$`));
+  await line(5000).waitFor();
+  assert.equal(await bar.getAttribute('aria-valuetext'), 'the end');
+  assert.equal(Number(await bar.getAttribute('aria-valuemax')), total);
+  await tab.accessible();
+  // By key, from the bar and from anywhere on the page.
+  await bar.press('Home');
+  await line(1).waitFor();
+  assert.equal(await log(tab).getAttribute('data-following'), 'false');
+  await bar.press('End');
+  await line(5000).waitFor();
+  await page.waitForFunction(() => document.querySelector('[role=log]').dataset.following === 'true');
+  await bar.evaluate((element) => element.blur());
+  await page.keyboard.press('Home');
+  await line(1).waitFor();
+  assert.equal(await page.getByRole('article', { name: 'Turn 1' }).count(), 1);
+  // By hand: where it would lead is said before it is let go, and only then fetched.
+  const { x, y, width, height } = await bar.boundingBox();
+  await page.mouse.move(x + width / 2, y + 10);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2, y + height / 2, { steps: 5 });
+  const said = (await bar.innerText()).match(/^([\d,]+) of ([\d,]+)$/).slice(1).map((number) => Number(number.replaceAll(',', '')));
+  assert.deepEqual([Math.abs(said[0] - total / 2) < total / 50, said[1]], [true, total]);
+  await page.mouse.up();
+  const shown = () => log(tab).evaluate((element) => {
+    const top = element.getBoundingClientRect().top;
+    const first = [...element.querySelectorAll('[data-testid=entry]')].find((it) => it.getBoundingClientRect().bottom > top);
+    return Number(first?.innerText.match(/line (\d+)$/)?.[1]);
+  });
+  const middle = await until('the middle to be shown', async () => {
+    const number = await shown();
+    return Math.abs(number - said[0]) < 20 && number;
+  });
+  // From there it goes on by the wheel, as soon as the place has settled.
+  await page.mouse.move(x - 200, y + height / 2);
+  await until('earlier lines', async () => {
+    await page.mouse.wheel(0, -400);
+    return (await shown()) < middle - 5;
+  });
+  await until('the bar to follow', async () => Math.abs(Number(await bar.getAttribute('aria-valuenow')) - (await shown())) < 20);
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await line(5000).waitFor();
+});
+
 journey('a killed server leaves no gap in the conversation', async (world) => {
   const project = await world.project();
   const { attempt } = await world.start(project, 'Count', 'lines 100 100\nsay counted');

@@ -153,15 +153,17 @@ journey('the board keeps still while one of its cards has the focus', async (wor
   const tab = await open();
   await inColumn(tab, 'Wish', 'First wish').focus();
   // The count changes at once. How many cards are there in the same moment tells whether their place has waited.
-  const cardsThen = tab.page.evaluate(() => new Promise((tell) => {
-    const look = () => {
-      const list = document.querySelector('[role=list][aria-label="Wish, 1 task"]');
-      if (list) tell(list.querySelectorAll('[role=listitem]').length);
-    };
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  const seen = await tab.page.evaluateHandle(() => ({
+    then: new Promise((tell) => {
+      const look = () => {
+        const list = document.querySelector('[role=list][aria-label="Wish, 1 task"]');
+        if (list) tell(list.querySelectorAll('[role=listitem]').length);
+      };
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+    }),
   }));
   await world.put(`/tasks/${second.id}`, { status: 'cancelled' });
-  assert.equal(await cardsThen, 2);
+  assert.equal(await seen.evaluate(({ then }) => then), 2);
   await tab.page.evaluate(() => document.activeElement.blur());
   await cardOf(tab, 'Second wish').waitFor({ state: 'detached' });
   assert.deepEqual([await status(world, first), await status(world, second)], ['todo', 'cancelled']);

@@ -241,10 +241,23 @@ journey('a pull request is created, pushed to, opened and found merged', async (
     const [shown] = await Promise.all([tab.context.waitForEvent('page'), strip.getByRole('button', { name: 'Open #7' }).click()]);
     await shown.waitForURL(pull.html_url, { waitUntil: 'commit' });
 
+    // Checks are looked at now and then, and when somebody asks for the pull request.
+    const attach = async () => {
+      await verb(page, /^Attach a pull request/);
+      const dialog = page.getByRole('dialog', { name: 'Attach a pull request' });
+      await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    github.checks.push('success', 'failure', null);
+    await attach();
+    await strip.getByText('1 of 3 checks failed').waitFor();
+    assert.deepEqual((await world.attempt(made.attempt.id)).pull_request.checks, { passed: 1, failed: 1, waiting: 1 });
+    github.checks.splice(0, 3, 'success', 'success', 'neutral');
+    await attach();
+    await strip.getByText('3 checks passed').waitFor();
+
     Object.assign(pull, { state: 'closed', merged_at: '2026-11-16T04:05:06Z', merge_commit_sha: 'e5bd3914e2e596debea16f433f57875b5b90bcd6' });
-    await verb(page, /^Attach a pull request/);
-    const attach = page.getByRole('dialog', { name: 'Attach a pull request' });
-    await attach.getByRole('button', { name: 'Attach', exact: true }).click();
+    await attach();
     await strip.getByRole('link', { name: '#7 merged' }).waitFor();
     const { merges } = await world.get(`/task-attempts/${made.attempt.id}/branch-status`);
     assert.deepEqual(merges.map(({ pr_info }) => [pr_info.number, pr_info.status]), [[7, 'merged']]);

@@ -77,6 +77,34 @@ journey('keys answer the oldest request, and only one that can be seen', async (
   assert.deepEqual(states.sort(), ['rm -rf ./cache denied', 'rm -rf ./migrations approved', 'rm -rf ./old approved in this attempt']);
 });
 
+journey('several requests of a kind are allowed at once, after all of them were shown in full', async (world) => {
+  const project = await world.project();
+  const commands = ['npm test', 'npm run lint', 'rm -rf ./dist'];
+  const inputs = commands.map((command) => ({ command, description: `${command} comes first` }));
+  const { attempt } = await world.start(project, 'Three at once', `permit Bash ${JSON.stringify(inputs)}\nsay went on`);
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  const states = async () => (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).map(({ input, state }) => `${input.command} ${state}`).sort();
+  const first = log(tab).getByRole('group', { name: 'Approval: Run' }).filter({ hasText: 'npm test' });
+  await first.getByRole('button', { name: 'Allow all 3…' }).click();
+  const dialog = page.getByRole('alertdialog', { name: 'Allow all 3?' });
+  for (const command of commands) {
+    await dialog.getByText(command, { exact: true }).waitFor();
+    await dialog.getByText(`“${command} comes first”`).waitFor();
+  }
+  await tab.accessible();
+  // Nothing is sent before the one press that says so, and the key that would be nearest turns back.
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(await states(), ['npm run lint open', 'npm test open', 'rm -rf ./dist open']);
+  await first.getByRole('button', { name: 'Allow all 3…' }).click();
+  await dialog.getByRole('button', { name: 'Allow all 3' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await log(tab).getByText('went on', { exact: true }).waitFor();
+  assert.deepEqual(await states(), ['npm run lint approved', 'npm test approved', 'rm -rf ./dist approved']);
+  await world.settled(attempt.id, 'finished');
+});
+
 journey('allowing in the project keeps a rule, and the like of it is not asked again', async (world) => {
   const project = await world.project();
   const npm = 'permit Bash {"command": "npm test"}';

@@ -83,6 +83,11 @@ class Live {
     this.early.set(topic, { told, stop });
   }
 
+  /** What a topic that is followed ahead has told so far. Whoever follows it next is told that again. */
+  heard(topic: string): readonly LiveMessage[] {
+    return this.early.get(topic)?.told ?? [];
+  }
+
   tryNow() {
     if (this.connection.state !== "away") return;
     clearTimeout(this.timer);

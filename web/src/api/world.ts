@@ -180,7 +180,6 @@ function change(about: Partial<Pick<World, "isKnown" | "problem" | "position">>)
     if (isTold) return;
     isTold = true;
     document.documentElement.dataset.seq = String(current.position);
-    if (current.isKnown) document.documentElement.dataset.ready = "true";
     for (const changed of watchers) changed();
   };
   if (document.hidden) setTimeout(tell, 0);

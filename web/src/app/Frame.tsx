@@ -20,6 +20,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const problem = useWorld((world) => world.problem);
   useFrameActions();
   useTitle();
+  useReady();
   if (problem && "status" in problem && problem.status === 401)
     return (
       <Suspense>
@@ -64,6 +65,14 @@ function useFrameActions() {
     toggleTheme: () =>
       prefer({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }),
   });
+}
+
+/** Tells whoever drives the page that what it shows first is known and drawn, and that it hears keys. */
+function useReady() {
+  const isKnown = useWorld((world) => world.isKnown);
+  useEffect(() => {
+    if (isKnown) document.documentElement.dataset.ready = "true";
+  }, [isKnown]);
 }
 
 function useTitle() {

@@ -1,7 +1,7 @@
 // The conversation with everything that belongs to it: its entries, the requests in it, and the composer below it.
 
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import type { TaskAttempt } from "../api/types";
+import type { Approval, TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
 import { copy } from "../app/copy";
 import { useActions } from "../app/keys";
@@ -14,12 +14,14 @@ import styles from "./Chat.module.css";
 import { Composer, type ComposerHandle } from "./composer/Composer";
 import { isWorking } from "./composer/words";
 import { Conversation, type ConversationHandle } from "./conversation/Conversation";
-import { rowsOf } from "./conversation/rows";
+import { type Rows, rowsOf } from "./conversation/rows";
 import type { TurnActs } from "./conversation/Turn";
-import { Transcript } from "./conversation/transcript";
+import { Transcript, type Window } from "./conversation/transcript";
 import { TurnsHere, useRuns, useTurns } from "./conversation/turns";
+import { AllowAll } from "./requests/AllowAll";
 import { type Waiting, WaitingHere } from "./requests/Request";
 import { RequestBar } from "./requests/RequestBar";
+import { alike } from "./requests/wanted";
 import { restore } from "./snapshots/restore";
 
 type Props = {
@@ -33,10 +35,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
   const { id } = attempt;
   const shown = useSyncExternalStore(transcript.watch, transcript.now);
   const turns = useTurns(id);
-  const rows = useMemo(
-    () => rowsOf(shown.entries, shown.hasOlder, turns.count),
-    [shown.entries, shown.hasOlder, turns.count],
-  );
+  const rows = useNumbered(attempt, shown);
   const conversation = useRef<ConversationHandle>(null);
   const composer = useRef<ComposerHandle>(null);
 
@@ -56,11 +55,14 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
       }),
     [],
   );
+  const several = alike(asks);
+  const [allowed, setAllowed] = useState<readonly Approval[] | null>(null);
   const waiting: Waiting = {
     first: first && { ask: first, answering },
     agent,
     seen: notice,
     reply: (text) => composer.current?.write(text),
+    all: several.length > 0 ? { count: several.length, show: () => setAllowed(several) } : null,
   };
   const keyOfAsk = useMemo(() => {
     const keys = new Map<string, string>();
@@ -84,6 +86,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
     allow: isPermission ? byKey(true) : undefined,
     deny: isPermission ? byKey(false) : undefined,
     allowAlways: isPermission ? byKey(true, "session") : undefined,
+    allowAll: waiting.all?.show,
   });
 
   const [asked, setAsked] = useState<{ snapshot: string; words: string } | null>(null);
@@ -127,6 +130,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
           />
         </section>
       </TurnsHere>
+      {allowed && <AllowAll asks={allowed} onClose={() => setAllowed(null)} />}
       {asked && (
         <Confirm
           title={`Put the files back to ${asked.words}?`}
@@ -148,6 +152,22 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
       )}
     </WaitingHere>
   );
+}
+
+/** What is drawn of the window. Turns that were in it once keep their numbers, wherever it is moved. */
+function useNumbered({ turns, state }: TaskAttempt, { entries, hasOlder, hasNewer }: Window): Rows {
+  const known = useRef(new Map<string, number>()).current;
+  const rows = useMemo(
+    () => rowsOf(entries, { hasOlder, hasNewer, turns, known }),
+    [entries, hasOlder, hasNewer, turns, known],
+  );
+  useEffect(() => {
+    // Counted from the end while something is told, they may be off by one for a moment.
+    if (hasOlder && isWorking(state)) return;
+    for (const row of rows.rows)
+      if (row.kind === "turn" && row.number !== null) known.set(row.key, row.number);
+  }, [rows, hasOlder, state, known]);
+  return rows;
 }
 
 /** The window on the attempt's entries, open as long as the page is. */

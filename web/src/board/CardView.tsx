@@ -7,6 +7,7 @@ import { type Acting, forgetProblem, useActing } from "../app/acting";
 import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { StateMark } from "../ui/StateMark";
+import { sentence } from "../ui/sentence";
 import { giveFocus, LOOK, type Look, lookOf, setActive, toggleSelected, useActive } from "./active";
 import { useBoard } from "./BoardContext";
 import styles from "./Card.module.css";
@@ -127,8 +128,6 @@ function follow(event: MouseEvent<HTMLAnchorElement>, id: string) {
   if (event.shiftKey) toggleSelected(id);
   else navigate(event.currentTarget.pathname);
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const isSeen = (attempt: { seen_at: string | null }, since: string) =>
   attempt.seen_at !== null && attempt.seen_at !== undefined && attempt.seen_at >= since;

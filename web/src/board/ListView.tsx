@@ -10,6 +10,7 @@ import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { counted, money } from "../ui/numbers";
 import { StateMark } from "../ui/StateMark";
+import { sentence } from "../ui/sentence";
 import { giveFocus, setActive, useActive } from "./active";
 import { useBoard } from "./BoardContext";
 import { cardOf, sameCard } from "./cards";
@@ -104,7 +105,7 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
         {task.title}
       </Link>
       <span className={styles.reason} data-problem={problem ? true : undefined}>
-        {problem ?? (busy ? `${busy}…` : facts.reason) ?? LOOKS[facts.state].words}
+        {problem ?? (busy ? `${busy}…` : facts.reason && sentence(facts.reason)) ?? LOOKS[facts.state].words}
       </span>
       <span className={styles.cell}>{isOfAllProjects ? project : ""}</span>
       <span className={styles.cell}>{attempt ? agentWord(attempt.executor) : ""}</span>

@@ -3,11 +3,11 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import { Icon } from "../ui/Icon";
+import { type Place, usePlace } from "../ui/place";
 import { plain } from "./Code";
 import { Counts } from "./FileHead";
 import styles from "./FileTree.module.css";
 import { type ChangedFile, nameOf, spoken, treeOf } from "./files";
-import { type Place, usePlace } from "./place";
 import { useReader } from "./reader";
 
 type Props = { files: readonly ChangedFile[]; place: Place; onChoose: (path: string) => void };

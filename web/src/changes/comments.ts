@@ -3,7 +3,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, post, postOnce, put, remove, sentenceOf } from "../api/client";
+import { get, post, postOnce, put, remove } from "../api/client";
 import type { FollowUpProcess, ReviewComment } from "../api/types";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
@@ -98,19 +98,15 @@ export function useComments(attempt: string) {
       }
       await refresh();
     },
-    /** Sends a message and marks the comments as sent. */
+    /** Sends a message and the comments that it is made of: both, or neither. */
     async send(prompt: string, list: readonly Comment[]) {
-      const { delivered } = await postOnce<FollowUpProcess>(`/task-attempts/${attempt}/follow-up`, {
-        prompt,
-      });
-      try {
-        await postOnce(`${path}/sent`, { ids: list.map(({ id }) => id) });
-        setProblem(null);
-      } catch (error) {
-        // The message is sent: to fail here would have it sent again.
-        setProblem(`Sent, but the comments are not marked as sent: ${sentenceOf(error)}`);
-      }
-      await refresh();
+      const body = { prompt, comment_ids: list.map(({ id }) => id) };
+      // Also when it is refused: another tab may have sent them.
+      const { delivered } = await postOnce<FollowUpProcess>(
+        `/task-attempts/${attempt}/follow-up`,
+        body,
+      ).finally(refresh);
+      setProblem(null);
       say(delivered === "queued" ? "It is sent after this turn." : "Sent to the agent.");
     },
     reload: refetch,

@@ -59,6 +59,26 @@ const shown = (store: DiffStore, path = "a.js") => {
   return content?.state === "known" ? content.diff.newContent : undefined;
 };
 
+test("what came before the page was drawn is there at once, and is not drawn again when it is followed", () => {
+  const message = (value: PatchOpDiffValue[]) => ({ topic: "t", position: 1, value }) as LiveMessage;
+  const told = [message([{ op: "replace", path: "/entries", value: {} }]), message([add("a.js")])];
+  const heard = vi.spyOn(live, "heard").mockImplementation(() => told);
+  const store = new DiffStore("attempt", null);
+  expect([store.isKnown, [...store.files.keys()]]).toEqual([true, ["a.js"]]);
+  const [files, end] = [store.files, store.start()];
+  for (const one of told) listener.message(one);
+  expect(store.files).toBe(files);
+  tell([add("b.js")]);
+  expect([...store.files.keys()]).toEqual(["a.js", "b.js"]);
+  end();
+  // Where nobody has it any more, everything is told anew.
+  const late = new DiffStore("attempt", null);
+  heard.mockImplementation(() => []);
+  late.start();
+  tellAll("c.js");
+  expect([...late.files.keys()]).toEqual(["c.js"]);
+});
+
 test("a file that was replaced while the server was away is shown as it is now, though its counts are the same", async () => {
   const store = await opened();
   served["a.js"] = "two";

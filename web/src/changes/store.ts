@@ -3,7 +3,7 @@
 
 import { get } from "../api/client";
 import { live } from "../api/live";
-import type { Diff, DiffEntry, PatchOpDiffValue, TaskAttemptDiff } from "../api/types";
+import type { Diff, DiffEntry, LiveMessage, PatchOpDiffValue, TaskAttemptDiff } from "../api/types";
 import { pathOf } from "./files";
 
 /**
@@ -38,11 +38,22 @@ export class DiffStore {
   private watchers = new Set<() => void>();
   private isEnded = false;
   private isTelling = false;
+  /** How many messages were taken before it began to follow. */
+  private heard = 0;
 
   constructor(
     readonly attempt: string,
     readonly scope: Scope,
-  ) {}
+  ) {
+    // What came before the page was drawn is drawn with it.
+    const heard = scope ? [] : live.heard(this.topic);
+    for (const message of heard) this.take(message);
+    this.heard = heard.length;
+  }
+
+  private get topic() {
+    return `diff-stats:${this.attempt}`;
+  }
 
   /** Begins to follow; the answer ends it. */
   start(): () => void {
@@ -53,18 +64,27 @@ export class DiffStore {
         this.isEnded = true;
       };
     }
-    const stop = live.follow(`diff-stats:${this.attempt}`, {
+    // That is told once more, unless nobody has it any more: then everything is told anew.
+    let known = live.heard(this.topic).length >= this.heard ? this.heard : 0;
+    this.heard = 0;
+    const stop = live.follow(this.topic, {
       message: (message) => {
-        if ("error" in message) {
-          this.error = new Error(message.error);
-          this.changed();
-        } else if ("value" in message) this.hear(message.value as PatchOpDiffValue[]);
+        if (known > 0) known -= 1;
+        else if (this.take(message)) this.changedSoon();
       },
     });
     return () => {
       this.isEnded = true;
       stop();
     };
+  }
+
+  /** Tells whether there is something new to draw. */
+  private take(message: LiveMessage): boolean {
+    if ("error" in message) this.error = new Error(message.error);
+    else if ("value" in message) this.hear(message.value as PatchOpDiffValue[]);
+    else return false;
+    return true;
   }
 
   subscribe = (watcher: () => void) => {
@@ -142,7 +162,6 @@ export class DiffStore {
     this.files = shown;
     this.isKnown = true;
     this.error = null;
-    this.changedSoon();
   }
 
   private query(more: ReadonlyArray<[string, string]>) {
@@ -188,7 +207,7 @@ export class DiffStore {
       for (const path of paths) {
         const diff = found.get(path);
         // What changed while it was under way is asked for again when it is drawn.
-        if (diff && (this.told.get(path) === asked.get(path) || this.held.has(path))) this.take(path, diff);
+        if (diff && (this.told.get(path) === asked.get(path) || this.held.has(path))) this.keep(path, diff);
         else if (!diff)
           this.contents.set(path, { state: "failed", error: new Error("It is not changed any more.") });
       }
@@ -200,7 +219,7 @@ export class DiffStore {
     this.tell();
   }
 
-  private take(path: string, diff: Diff) {
+  private keep(path: string, diff: Diff) {
     const known = this.contents.get(path);
     if (known?.state === "known") {
       if (this.held.has(path) || isSame(known.diff, diff)) return;

@@ -3,8 +3,8 @@
 
 import type { RefObject } from "react";
 import type { VirtualizerHandle } from "virtua";
+import type { Place } from "../ui/place";
 import type { ChangedFile } from "./files";
-import type { Place } from "./place";
 import type { Reader } from "./reader";
 import { startsChange } from "./rows";
 
@@ -61,12 +61,12 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     });
   };
 
-  const here = () => focusedRow() ?? (place.path === null ? null : { path: place.path, row: -1 });
+  const here = () => focusedRow() ?? (place.at === null ? null : { path: place.at, row: -1 });
 
   return {
     to,
     file(step: 1 | -1) {
-      const at = indexOf(focusedRow()?.path ?? place.path);
+      const at = indexOf(focusedRow()?.path ?? place.at);
       const next = files[Math.max(0, Math.min(files.length - 1, at + step))];
       if (next) to(next.path);
     },
@@ -103,7 +103,7 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     },
     /** Marks the file as viewed and goes on; a viewed one is not any more. */
     viewed() {
-      const path = focusedRow()?.path ?? place.path;
+      const path = focusedRow()?.path ?? place.at;
       const file = files[indexOf(path)];
       if (!file) return;
       const isViewed = !reader.isViewed(file);

@@ -68,7 +68,7 @@ test("what broke says what it is: a conflict with its branch, an agent that is s
     "limit limit",
   ]);
   expect(items.slice(0, 3).map(({ reason }) => reason)).toEqual([
-    "exit 3",
+    "Exit 3",
     "Conflicts with release.",
     "No output for 6 min.",
   ]);

@@ -2,6 +2,7 @@
 
 import type { Approval, TaskAttempt } from "../api/types";
 import type { World } from "../api/world";
+import { sentence } from "../ui/sentence";
 import { indexOf } from "./index-of";
 import { attemptFacts, type State } from "./state";
 
@@ -70,7 +71,8 @@ export function inboxOf(world: World, now = Date.now()): readonly InboxItem[] {
     const { state, reason, since } = attemptFacts(attempt, []);
     const kind = KIND_OF[state];
     if (kind && !isHidden(attempt, kind, since, now)) {
-      items.push({ id: `${kind}:${attempt.id}`, kind, attempt, title, reason, since, ask: null });
+      const why = reason && sentence(reason);
+      items.push({ id: `${kind}:${attempt.id}`, kind, attempt, title, reason: why, since, ask: null });
     }
   }
   items.sort(

@@ -27,8 +27,21 @@ test("a finished attempt is to review, in conflict, offered or done", () => {
   expect(attemptFacts(attempt(), []).state).toBe("review");
   expect(attemptFacts(attempt({ is_conflicted: true }), []).state).toBe("conflict");
   expect(attemptFacts(attempt({ is_merged: true, is_conflicted: true }), []).state).toBe("done");
-  const offered = attempt({ pull_request: { number: 42, url: "", status: "open" } });
+  const offered = attempt({ pull_request: { number: 42, url: "", status: "open", checks: null } });
   expect(attemptFacts(offered, [])).toMatchObject({ state: "pull request", reason: "#42" });
+});
+
+test("a pull request says what its checks came to, and a failed one at once", () => {
+  const reason = (passed: number, failed: number, waiting: number) => {
+    const checks = { passed, failed, waiting };
+    return attemptFacts(attempt({ pull_request: { number: 42, url: "", status: "open", checks } }), [])
+      .reason;
+  };
+  expect(reason(0, 0, 0)).toBe("#42");
+  expect(reason(1, 0, 2)).toBe("#42, 1 of 3 checks passed");
+  expect(reason(1, 1, 1)).toBe("#42, 1 of 3 checks failed");
+  expect(reason(3, 0, 0)).toBe("#42, 3 checks passed");
+  expect(reason(1, 0, 0)).toBe("#42, 1 check passed");
 });
 
 test("a task shows its most pressing attempt, and of equals the newest", () => {

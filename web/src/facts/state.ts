@@ -1,7 +1,14 @@
 // What state a task or an attempt is in, in the words that every page uses, and why. Nothing here asks or draws.
 
-import type { Approval, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
+import type {
+  Approval,
+  PullRequestChecks,
+  TaskAttempt,
+  TaskStatus,
+  TaskWithAttemptStatus,
+} from "../api/types";
 import type { IconName } from "../ui/Icon";
+import { counted } from "../ui/numbers";
 import { whatIsAsked } from "./asks";
 import { clock } from "./clock";
 
@@ -109,7 +116,7 @@ export function attemptFacts(attempt: TaskAttempt, asks: readonly Approval[]): F
       if (attempt.is_merged) return facts("done");
       if (attempt.is_conflicted) return facts("conflict", `Conflicts with ${attempt.target_branch}.`);
       if (attempt.pull_request?.status === "open")
-        return facts("pull request", `#${attempt.pull_request.number}`);
+        return facts("pull request", requestLine(attempt.pull_request));
       return facts("review");
   }
 }
@@ -169,6 +176,19 @@ export function askLine(ask: Approval): string {
   if (ask.kind === "question") return firstLine(ask.text) || ask.tool_name;
   const { verb, object } = whatIsAsked(ask);
   return `${verb}: ${firstLine(object)}`;
+}
+
+function requestLine({ number, checks }: NonNullable<TaskAttempt["pull_request"]>): string {
+  const words = checks && checkWords(checks);
+  return words ? `#${number}, ${words}` : `#${number}`;
+}
+
+/** What the checks of a pull request came to; null when it has none. What failed is said before all have ended. */
+export function checkWords({ passed, failed, waiting }: PullRequestChecks): string | null {
+  const all = passed + failed + waiting;
+  if (all === 0) return null;
+  if (failed > 0) return `${failed} of ${counted(all, "check")} failed`;
+  return waiting > 0 ? `${passed} of ${counted(all, "check")} passed` : `${counted(all, "check")} passed`;
 }
 
 function limitLine(attempt: TaskAttempt): string {

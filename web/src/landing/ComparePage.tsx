@@ -17,6 +17,7 @@ import { Markdown } from "../ui/Markdown";
 import { NotHere } from "../ui/NotHere";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { compact, counted, money } from "../ui/numbers";
+import { sentence } from "../ui/sentence";
 import { useLanding, visit } from "./acts";
 import styles from "./Compare.module.css";
 import { Dialogs } from "./Dialogs";
@@ -103,7 +104,7 @@ function Column({ attempt, number }: { attempt: TaskAttempt; number: number }) {
         <dt>State</dt>
         <dd>
           {facts && LOOKS[facts.state].words}
-          {facts?.reason && <small>{facts.reason}</small>}
+          {facts?.reason && <small>{sentence(facts.reason)}</small>}
         </dd>
         <dt>Changes</dt>
         <dd>

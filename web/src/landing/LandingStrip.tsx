@@ -5,6 +5,7 @@ import type { BranchStatus, TaskAttempt } from "../api/types";
 import { useWorld } from "../api/world";
 import { useBranchStatus } from "../app/branch-status";
 import { useActions } from "../app/keys";
+import { checkWords } from "../facts/state";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { MenuButton } from "../ui/Menu";
@@ -93,6 +94,7 @@ function notNow(attempt: TaskAttempt, step: Step): string | null {
 function Standing({ status }: { status: BranchStatus }) {
   const { commits_ahead: ahead, commits_behind: behind, target_branch_name: target } = status;
   const request = status.merges.find((merge) => merge.type === "pr");
+  const checks = request?.type === "pr" && request.pr_info.status === "open" ? request.pr_info.checks : null;
   const left = (status.uncommitted_count ?? 0) + (status.untracked_count ?? 0);
   const merged = status.merges.some((merge) => merge.type === "direct");
   return (
@@ -129,6 +131,11 @@ function Standing({ status }: { status: BranchStatus }) {
         <a className={styles.quiet} href={request.pr_info.url} target="_blank" rel="noreferrer noopener">
           #{request.pr_info.number} {request.pr_info.status}
         </a>
+      )}
+      {checks && checkWords(checks) && (
+        <span className={styles.quiet} data-warn={checks.failed > 0 || undefined}>
+          {checkWords(checks)}
+        </span>
       )}
     </>
   );

@@ -32,6 +32,7 @@ const request = (state: "open" | "merged"): Merge => ({
     status: state,
     merged_at: null,
     merge_commit_sha: null,
+    checks: null,
   },
 });
 

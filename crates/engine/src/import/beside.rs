@@ -271,6 +271,7 @@ fn request(number: &Cell, url: &Cell, status: &Cell, merged_at: &Cell, commit: &
         status: status.text().and_then(|text| text.parse().ok()).unwrap_or(PullRequestStatus::Unknown),
         merged_at: merged_at.time(),
         commit: commit.some_text(),
+        checks: None,
     }))
 }
 

@@ -38,7 +38,8 @@ macro_rules! view {
                 coalesce(a.state_since, a.updated_at), a.todos_done, a.todos_total, a.files_changed, a.lines_added,
                 a.lines_deleted, a.seen_at, a.dismissed_at, a.later_until,
                 (select count(*) from comments c where c.attempt_id = a.id and c.sent_at is null),
-                (select m.pr_number || ' ' || coalesce(m.pr_status, 'unknown') || ' ' || m.pr_url from merges m
+                (select m.pr_number || ' ' || coalesce(m.pr_status, 'unknown') || ' ' || coalesce(m.pr_checks, '-')
+                    || ' ' || m.pr_url from merges m
                     where m.attempt_id = a.id and m.kind = 'pr' order by m.created_at desc, m.id limit 1),
                 (select r.id || ' ' || p.port from runs r join ports p on p.attempt_id = r.attempt_id and p.slot = 0
                     where r.attempt_id = a.id and r.kind = 'dev_server' and r.state in ('pending', 'running')
@@ -409,8 +410,9 @@ mod tests {
                     args![20_000 + number, id],
                 )?;
                 conn.execute(
-                    "insert into merges (id, attempt_id, kind, target_branch, pr_number, pr_url, pr_status, created_at,
-                        updated_at) values ($1, $1, 'pr', 'm', 42, 'https://example.org/a b', 'open', 0, 0)",
+                    "insert into merges (id, attempt_id, kind, target_branch, pr_number, pr_url, pr_status, pr_checks,
+                        created_at, updated_at)
+                        values ($1, $1, 'pr', 'm', 42, 'https://example.org/a b', 'open', '2/0/1', 0, 0)",
                     args![id],
                 )?;
             }
@@ -427,8 +429,8 @@ mod tests {
         assert_eq!(list, of_tasks.concat());
         let card = &list[0].card;
         assert_eq!(
-            card.pull_request.as_ref().map(|it| (it.number, it.url.as_str())),
-            Some((42, "https://example.org/a b"))
+            card.pull_request.as_ref().map(|it| (it.number, it.url.as_str(), it.checks)),
+            Some((42, "https://example.org/a b", "2/0/1".parse().ok()))
         );
         assert_eq!(card.dev_server.map(|(_, port)| port), Some(20_039));
         assert_eq!((card.preparing.as_deref(), card.turns), (Some("npm ci"), 1));

@@ -76,12 +76,13 @@ pub(crate) fn card(row: &Row, at: usize) -> Result<Card, Error> {
     })
 }
 
-/// Reads a pull request from its number, status and address in one text; an address may hold blanks.
+/// Reads a pull request from its number, status, checks and address in one text; an address may hold blanks.
 fn pull_request(told: &str) -> Option<PullRequest> {
-    let mut words = told.splitn(3, ' ');
+    let mut words = told.splitn(4, ' ');
     Some(PullRequest {
         number: words.next()?.parse().ok()?,
         status: words.next()?.parse().ok()?,
+        checks: words.next()?.parse().ok(),
         url: words.next()?.to_string(),
         merged_at: None,
         commit: None,

@@ -23,6 +23,7 @@ statements! {
         sent_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     UPDATE = "update comments set line = $2, end_line = $3, quote = $4, text = $5, updated_at = $6 where id = $1";
     SENT = "update comments set sent_at = $3, updated_at = $3 where attempt_id = $1 and id = $2 and sent_at is null";
+    NOT_SENT = "update comments set sent_at = null, updated_at = $3 where attempt_id = $1 and id = $2";
     DELETE = "delete from comments where attempt_id = $1 and id = $2";
 }
 
@@ -57,6 +58,11 @@ pub(crate) fn update(conn: &Conn, c: &Comment) -> Result<(), Error> {
 /// Records that a comment was sent, unless it was before.
 pub(crate) fn sent(conn: &Conn, attempt: AttemptId, id: CommentId, now: Time) -> Result<(), Error> {
     conn.execute(SENT, args![attempt, id, now]).map(drop)
+}
+
+/// Records that a comment was not sent after all.
+pub(crate) fn not_sent(conn: &Conn, attempt: AttemptId, id: CommentId, now: Time) -> Result<(), Error> {
+    conn.execute(NOT_SENT, args![attempt, id, now]).map(drop)
 }
 
 /// Deletes a comment; says whether it was there.

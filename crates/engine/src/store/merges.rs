@@ -9,7 +9,7 @@ macro_rules! whole {
     ($tail:literal) => {
         concat!(
             "select id, attempt_id, kind, target_branch, commit_oid, tip, pr_number, pr_url, pr_status, merged_at,
-                created_at from merges ",
+                created_at, pr_checks from merges ",
             $tail
         )
     };
@@ -18,10 +18,12 @@ macro_rules! whole {
 statements! {
     OF_ATTEMPT = whole!("where attempt_id = $1 order by created_at desc, id");
     INSERT = "insert into merges (id, attempt_id, kind, target_branch, commit_oid, tip, pr_number, pr_url, pr_status,
-        merged_at, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)";
+        merged_at, created_at, updated_at, pr_checks) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)";
     OPEN = whole!("where pr_status = 'open' order by created_at, id");
     SETTLE = "update merges set target_branch = $2, commit_oid = $3, pr_url = $4, pr_status = $5, merged_at = $6,
-        updated_at = $7 where id = $1 and kind = 'pr' and pr_status <> 'merged'";
+        updated_at = $7, pr_checks = $8 where id = $1 and kind = 'pr' and pr_status <> 'merged'";
+    FORGET_CHECKS = "update merges set pr_checks = null where attempt_id = $1 and pr_checks is not null
+        and pr_status = 'open'";
     DELETE_ONE = "delete from merges where id = $1";
     DELETE = "delete from merges where attempt_id = $1";
 }
@@ -49,9 +51,10 @@ pub(crate) fn insert(conn: &Conn, m: &Merge) -> Result<(), Error> {
                     tip.clone(),
                     number,
                     none.clone(),
-                    none,
+                    none.clone(),
                     merged_at,
-                    at
+                    at,
+                    none
                 ],
             )
         }
@@ -68,7 +71,8 @@ pub(crate) fn insert(conn: &Conn, m: &Merge) -> Result<(), Error> {
                 &pr.url,
                 pr.status,
                 pr.merged_at,
-                at
+                at,
+                checks(pr)
             ],
         ),
     }
@@ -89,7 +93,13 @@ pub(crate) fn settle(
     now: Time,
 ) -> Result<bool, Error> {
     let (commit, url, merged_at) = (request.commit.clone(), &request.url, request.merged_at);
-    Ok(conn.execute(SETTLE, args![id, target, commit, url, request.status, merged_at, now])? == 1)
+    let values = args![id, target, commit, url, request.status, merged_at, now, checks(request)];
+    Ok(conn.execute(SETTLE, values)? == 1)
+}
+
+/// Forgets what the checks of an attempt's open pull requests came to; says whether anything was known.
+pub(crate) fn forget_checks(conn: &Conn, attempt: AttemptId) -> Result<bool, Error> {
+    Ok(conn.execute(FORGET_CHECKS, args![attempt])? > 0)
 }
 
 /// Deletes a merge that was undone.
@@ -102,6 +112,10 @@ pub(crate) fn delete(conn: &Conn, attempt: AttemptId) -> Result<(), Error> {
     conn.execute(DELETE, args![attempt]).map(drop)
 }
 
+fn checks(request: &PullRequest) -> Option<String> {
+    request.checks.map(|checks| checks.to_string())
+}
+
 fn merge(row: &Row) -> Result<Merge, Error> {
     let how = match row.text(2)?.as_str() {
         "direct" => MergeKind::Direct { commit: row.text(4)?, tip: row.maybe_text(5)? },
@@ -111,6 +125,7 @@ fn merge(row: &Row) -> Result<Merge, Error> {
             status: row.maybe_parse(8)?.unwrap_or(PullRequestStatus::Unknown),
             merged_at: row.maybe_int(9)?.map(Time::from_millis),
             commit: row.maybe_text(4)?,
+            checks: row.maybe_text(11)?.and_then(|told| told.parse().ok()),
         }),
     };
     Ok(Merge {
@@ -124,6 +139,8 @@ fn merge(row: &Row) -> Result<Merge, Error> {
 
 #[cfg(test)]
 mod tests {
+    use forge_model::Checks;
+
     use super::*;
     use crate::store::Store;
 
@@ -157,6 +174,7 @@ mod tests {
                     status: PullRequestStatus::Open,
                     merged_at: None,
                     commit: None,
+                    checks: Some(Checks { passed: 3, failed: 1, waiting: 0 }),
                 }),
                 2,
             );

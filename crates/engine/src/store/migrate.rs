@@ -15,6 +15,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("agents", include_str!("../../migrations/0005_agents.sql")),
     ("board", include_str!("../../migrations/0006_board.sql")),
     ("imports", include_str!("../../migrations/0007_imports.sql")),
+    ("checks", include_str!("../../migrations/0008_checks.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -111,6 +112,7 @@ mod tests {
             (5, "6ddfde5e273952d3"),
             (6, "748c5d6174a57be2"),
             (7, "a4a3af4f67056225"),
+            (8, "bf7ba9b6e51c335a"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);

@@ -152,7 +152,7 @@ tell '{{"jsonrpc":"2.0","id":4,"result":{{"stopReason":"end_turn"}}}}'"#,
     let started = world.run(world.engine().create_and_start(wanted(&world, "GENIE"), None)).unwrap();
     let id = started.attempt.attempt.id;
     eventually("the first prompt is heard", || heard(&world).contains("session/prompt").then_some(()));
-    let second = FollowUp { prompt: "and then".into(), variant: None, images: Vec::new() };
+    let second = FollowUp::new("and then");
     world.run(world.engine().follow_up(id, second, None)).unwrap();
     std::fs::write(&go, "").unwrap();
     eventually("the second prompt is heard", || heard(&world).contains("and then").then_some(()));

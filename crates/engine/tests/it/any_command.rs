@@ -88,7 +88,7 @@ fn a_command_that_runs_is_told_more_by_another_run() {
     profile(&world, "COMMAND", json!({"command": ["sh", "-c", script]}));
     let began = begin(&world, "COMMAND", "one").unwrap();
     let id = began.attempt.attempt.id;
-    let follow = FollowUp { prompt: "two".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("two");
     let told = world.run(world.engine().follow_up(id, follow, None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);
     fs::write(worktree(&began).join("go"), "").unwrap();
@@ -147,7 +147,7 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"Said"}'"#;
     let began = begin(&world, "AMP", "one").unwrap();
     let id = began.attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
-    let follow = FollowUp { prompt: "two".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("two");
     let told = world.run(world.engine().follow_up(id, follow, None)).unwrap();
     crate::world::eventually("the follow-up has ended", || {
         let run = world.run(world.engine().run(told.run.id)).unwrap();

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use forge_engine::{
-    Change, ChangeSum, CommentChange, Dismiss, ErrorKind, FollowUp, NewComment, NewTask, ProjectChange,
-    TaskChange, TaskPlace,
+    Change, ChangeSum, CommentChange, Delivered, Dismiss, ErrorKind, FollowUp, NewComment, NewTask,
+    ProjectChange, TaskChange, TaskPlace,
 };
-use forge_model::{AttemptId, AttemptState, CommentSide, RunKind, TaskId, Time};
+use forge_model::{Answer, AttemptId, AttemptState, CommentSide, RunKind, TaskId, Time};
 
 use crate::world::{World, eventually};
 
@@ -83,7 +83,7 @@ fn a_card_has_what_the_diff_of_the_last_turn_comes_to_also_after_a_restart() {
     world.wait_for(id, AttemptState::Finished);
     world.restart();
     sum(&world, ChangeSum { files: 2, added: 4, deleted: 0 });
-    let follow = FollowUp { prompt: "run rm b.txt".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("run rm b.txt");
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     sum(&world, ChangeSum { files: 1, added: 1, deleted: 0 });
     assert_eq!(world.attempt(id).card.turns, 2);
@@ -198,6 +198,58 @@ fn comments_are_counted_until_they_are_sent_and_come_back_with_their_attempt() {
     assert_eq!(world.attempt(id).card.comments, 0);
     let again = world.run(world.engine().delete_comment(id, second.id)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::NotFound);
+}
+
+fn unsent(world: &World, id: AttemptId) -> usize {
+    world.run(world.engine().comments(id)).unwrap().iter().filter(|one| one.sent_at.is_none()).count()
+}
+
+#[test]
+fn comments_are_sent_with_the_message_that_is_made_of_them_once() {
+    let world = World::new();
+    let id = world.start("say so").attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let write = |line| world.run(world.engine().create_comment(id, comment(line, "Why?"))).unwrap().id;
+    let tell = |prompt: &str, comments| {
+        let follow = FollowUp { comments, ..FollowUp::new(prompt) };
+        world.run(world.engine().follow_up(id, follow, None))
+    };
+    let (first, second) = (write(4), write(9));
+    assert_eq!(tell("ask sure?", vec![first]).unwrap().delivered, Delivered::Started);
+    assert_eq!((unsent(&world, id), world.attempt(id).card.comments), (1, 1));
+    let ask = world.wait_for_ask(id);
+    // Another tab shows them still; what it sends as well would be told twice.
+    let again = tell("say twice", vec![second, first]).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Conflict);
+    assert!(again.to_string().contains(&first.to_string()), "{again}");
+    let gone = forge_model::CommentId::random();
+    let unknown = tell("say nothing", vec![second, gone]).unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::Invalid);
+    assert!(unknown.to_string().contains(&format!("`comment_ids` names no comment on attempt {id}: {gone}")));
+    assert_eq!(unsent(&world, id), 1);
+    assert_eq!(tell("say more", vec![second]).unwrap().delivered, Delivered::Injected);
+    assert_eq!((unsent(&world, id), world.attempt(id).card.comments), (0, 0));
+    world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
+    world.wait_for(id, AttemptState::Finished);
+    let run = world.run(world.engine().runs(id, true)).unwrap().pop().unwrap();
+    let output = world.output(run.id);
+    assert!(output.contains("more") && !output.contains("twice") && !output.contains("nothing"), "{output}");
+}
+
+#[test]
+fn comments_of_a_message_that_broke_off_wait_again() {
+    let mut world = World::with_seam("follow.recorded=hold:DIR/never");
+    let id = world.start("say so").attempt.attempt.id;
+    world.wait_for(id, AttemptState::Finished);
+    let comments = vec![world.run(world.engine().create_comment(id, comment(4, "Why?"))).unwrap().id];
+    let (engine, follow) = (world.engine().clone(), FollowUp { comments, ..FollowUp::new("say why") });
+    let _caller = world.spawn(async move { engine.follow_up(id, follow, None).await });
+    let reached = world.dir.path().join("never.reached");
+    eventually("the message is on record", || reached.exists().then_some(()));
+    assert_eq!(unsent(&world, id), 0);
+    world.restart();
+    eventually("the comment waits again", || (unsent(&world, id) == 1).then_some(()));
+    assert_eq!(world.attempt(id).card.comments, 1);
 }
 
 #[test]

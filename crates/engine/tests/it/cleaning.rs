@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::world::{World, eventually, git};
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 fn configure(world: &World, worktrees: Value) {

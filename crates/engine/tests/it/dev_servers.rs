@@ -69,7 +69,7 @@ fn a_dev_server_is_beside_the_attempts_work_and_outlives_the_server() {
     assert_eq!(world.attempt(id).attempt.state, AttemptState::Finished);
 
     // The agent works and rests beside it.
-    let follow = forge_engine::FollowUp { prompt: "say hi".into(), variant: None, images: Vec::new() };
+    let follow = forge_engine::FollowUp::new("say hi");
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     world.wait_for(id, AttemptState::Finished);
     assert_eq!(answer(port), id.to_string());

@@ -481,7 +481,7 @@ fn a_crowd_that_asks_at_once_is_answered_by_a_few_comparisons() {
 #[test]
 fn what_a_turn_did_is_what_differs_between_two_snapshots() {
     let scene = Scene::after("edit a.txt one");
-    let follow = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let follow = |prompt: &str| FollowUp::new(prompt);
     let (world, id) = (&scene.world, scene.attempt);
     world.run(world.engine().follow_up(id, follow("edit b.txt two\nrun rm a.txt"), None)).unwrap();
     let snapshots = eventually("both turns are snapshotted", || {

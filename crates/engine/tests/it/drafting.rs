@@ -231,7 +231,7 @@ fn what_is_queued_before_a_stop_follows_the_next_follow_up() {
     save(&world, id, text("say queued"));
     queue(&world, id, queued());
     world.run(world.engine().stop_attempt(id)).unwrap();
-    let follow = FollowUp { prompt: "say told".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("say told");
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     eventually("the draft was sent", || draft(&world, id).queued.is_none().then_some(()));
     world.wait_for(id, AttemptState::Finished);
@@ -271,7 +271,7 @@ fn a_turn_that_fails_to_start_never_puts_a_second_agent_beside_another() {
     world.run(world.engine().stop_attempt(id)).unwrap();
     let worktree = world.wait_for(id, AttemptState::Stopped).attempt.worktree;
     world.restart_with("start.undone=hold:DIR/go");
-    let follow = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let follow = |prompt: &str| FollowUp::new(prompt);
     let away = worktree.with_extension("away");
     std::fs::rename(&worktree, &away).unwrap();
     std::fs::write(&worktree, "in the way").unwrap();

@@ -269,7 +269,7 @@ fn a_window_goes_back_through_all_turns_of_an_attempt() {
     let started = world.start("say a1\nsay a2");
     let attempt = started.attempt.attempt.id;
     world.wait_for(attempt, AttemptState::Finished);
-    let follow_up = FollowUp { prompt: "say b1\nsay b2".into(), variant: None, images: Vec::new() };
+    let follow_up = FollowUp::new("say b1\nsay b2");
     let followed = world.run(world.engine().follow_up(attempt, follow_up, None)).unwrap();
     assert!(matches!(followed.delivered, Delivered::Started), "{followed:?}");
     eventually("the second turn is over", || {
@@ -314,8 +314,7 @@ fn a_window_can_stand_anywhere_and_texts_are_found_newest_first() {
     let started = world.start("lines 40 0\nsay The needle");
     let attempt = started.attempt.attempt.id;
     world.wait_for(attempt, AttemptState::Finished);
-    let follow_up =
-        FollowUp { prompt: "lines 40 0\nrun echo NEEDLE two".into(), variant: None, images: Vec::new() };
+    let follow_up = FollowUp::new("lines 40 0\nrun echo NEEDLE two");
     world.run(world.engine().follow_up(attempt, follow_up, None)).unwrap();
     eventually("the second turn is over", || {
         let runs = world.run(world.engine().runs(attempt, false)).unwrap();

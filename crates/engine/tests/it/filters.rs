@@ -83,7 +83,7 @@ fn a_turn_is_not_committed_once_trust_is_taken_back_and_no_clear_text_is() {
     world.wait_for(id, AttemptState::Finished);
     trust(&world, false);
     let prompt = format!("edit b.secret {SECRET}, too");
-    let follow = FollowUp { prompt, variant: None, images: Vec::new() };
+    let follow = FollowUp::new(prompt);
     let told = world.run(world.engine().follow_up(id, follow, None)).unwrap();
     world.run(world.engine().run(told.run.id)).unwrap();
     let view = crate::world::eventually("the turn is over", || {

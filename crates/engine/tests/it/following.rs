@@ -6,7 +6,7 @@ use forge_model::{AttemptState, RunState};
 use crate::world::{World, eventually};
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 /// Adds a variant of the scripted agent, which needs a process of its own.
@@ -38,7 +38,7 @@ fn what_a_running_process_cannot_take_waits_for_the_turns_end() {
     let id = started.attempt.attempt.id;
     let ask = world.wait_for_ask(id);
     make_loud(&world);
-    let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()), images: Vec::new() };
+    let other = FollowUp { variant: Some("LOUD".into()), ..FollowUp::new("say later") };
     let told = world.run(world.engine().follow_up(id, other, None)).unwrap();
     assert_eq!(told.delivered, Delivered::Queued);
     assert_eq!(world.attempt(id).queued, 1);
@@ -57,7 +57,7 @@ fn a_variant_that_does_not_exist_is_refused_before_the_follow_up_waits() {
     let world = World::new();
     let id = world.start("ask go on?").attempt.attempt.id;
     world.wait_for_ask(id);
-    let other = FollowUp { prompt: "say later".into(), variant: Some("LOUD".into()), images: Vec::new() };
+    let other = FollowUp { variant: Some("LOUD".into()), ..FollowUp::new("say later") };
     let error = world.run(world.engine().follow_up(id, other, None)).unwrap_err();
     assert_eq!(error.to_string(), "SCRIPTED has no variant LOUD; its variants are GENIE");
     assert_eq!(world.attempt(id).queued, 0);
@@ -191,8 +191,7 @@ fn what_waits_for_a_turn_that_cannot_be_started_is_not_forgotten() {
 fn a_variant_that_can_be_none_is_refused_before_it_waits() {
     let world = World::new();
     let started = world.start("hang");
-    let odd =
-        FollowUp { prompt: "say hi".into(), variant: Some("no such/variant".into()), images: Vec::new() };
+    let odd = FollowUp { variant: Some("no such/variant".into()), ..FollowUp::new("say hi") };
     let error = world.run(world.engine().follow_up(started.attempt.attempt.id, odd, None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
@@ -224,7 +223,7 @@ fn nothing_overtakes_what_waits_already() {
     let id = started.attempt.attempt.id;
     let ask = world.wait_for_ask(id);
     make_loud(&world);
-    let plan = FollowUp { prompt: "say first".into(), variant: Some("LOUD".into()), images: Vec::new() };
+    let plan = FollowUp { variant: Some("LOUD".into()), ..FollowUp::new("say first") };
     assert_eq!(world.run(world.engine().follow_up(id, plan, None)).unwrap().delivered, Delivered::Queued);
     let second = world.run(world.engine().follow_up(id, follow("say second"), None)).unwrap();
     assert_eq!(second.delivered, Delivered::Queued);
@@ -242,7 +241,7 @@ fn the_default_variant_by_its_name_is_the_default() {
     let started = world.start("ask wait");
     let id = started.attempt.attempt.id;
     world.wait_for_ask(id);
-    let named = FollowUp { prompt: "say more".into(), variant: Some("DEFAULT".into()), images: Vec::new() };
+    let named = FollowUp { variant: Some("DEFAULT".into()), ..FollowUp::new("say more") };
     assert_eq!(world.run(world.engine().follow_up(id, named, None)).unwrap().delivered, Delivered::Injected);
 }
 

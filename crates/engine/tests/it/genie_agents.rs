@@ -32,7 +32,7 @@ fn an_attempt_of_an_agent_file_is_told_what_the_file_says_on_every_turn() {
     assert!(output.contains("the task") && output.contains("the file"), "{output}");
     let id = started.attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
-    let follow = FollowUp { prompt: "say more".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("say more");
     let again = world.run(engine.follow_up(id, follow, None)).unwrap();
     let output = world.output(again.run.id);
     assert!(output.contains("more") && output.contains("the file"), "{output}");

@@ -83,9 +83,8 @@ fn a_follow_up_brings_its_pictures_to_a_running_agent_and_to_one_that_has_ended(
     let attempt = started.attempt.attempt.clone();
     let ask = world.wait_for_ask(attempt.id);
     let follow = |image: &Image| FollowUp {
-        prompt: format!("say ![x]({})", image.path()),
-        variant: None,
         images: vec![image.id],
+        ..FollowUp::new(format!("say ![x]({})", image.path()))
     };
     let told = world.run(world.engine().follow_up(attempt.id, follow(&first), None)).unwrap();
     assert_eq!(told.delivered, Delivered::Injected);

@@ -331,7 +331,7 @@ fn an_imported_attempt_goes_on_in_a_worktree_of_ours_and_removing_it_touches_not
     import(&world, Product::AutomagikForge, &sample.join("home")).unwrap();
     let task = world.attempt(id).attempt.task.unwrap();
     git(&shop, &["worktree", "add", "--quiet", theirs.to_str().unwrap(), branch]);
-    let follow = |text: &str| FollowUp { prompt: text.into(), variant: None, images: Vec::new() };
+    let follow = |text: &str| FollowUp::new(text);
     let refused = world.run(world.engine().follow_up(id, follow("say hi"), None)).unwrap_err();
     assert!(refused.to_string().contains("ce39-attempt-fails"), "{refused}");
     git(&shop, &["worktree", "remove", theirs.to_str().unwrap()]);
@@ -361,7 +361,7 @@ fn an_attempt_on_its_own_target_is_not_gone_on_with() {
     drop(conn);
     import(&world, Product::AutomagikForge, &sample.join("home")).unwrap();
     let id: AttemptId = "ce390482-1c53-44bb-97ba-22d07649a372".parse().unwrap();
-    let follow = FollowUp { prompt: "say hi".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("say hi");
     let refused = world.run(world.engine().follow_up(id, follow, None)).unwrap_err();
     assert!(refused.to_string().contains("main"), "{refused}");
     assert!(!world.attempt(id).attempt.worktree.exists());

@@ -26,7 +26,7 @@ fn configure(world: &World, change: serde_json::Value) {
 }
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 /// Everything a person has there, byte for byte: files, index, refs, config, hooks. Git's own store of objects and

@@ -94,7 +94,7 @@ fn a_second_turn_after_a_landing_lands_again() {
     let world = World::new();
     let attempt = world.rested("edit one.txt first");
     world.land(&attempt).unwrap();
-    let follow = FollowUp { prompt: "edit one.txt second".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("edit one.txt second");
     world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap();
     world.wait_for(attempt.id, AttemptState::Finished);
     world.land(&attempt).unwrap();
@@ -372,7 +372,7 @@ fn an_agent_that_resolves_the_conflict_finishes_the_rebase_and_one_that_does_not
     let world = World::new();
     let attempt = torn(&world);
     let say = |prompt: &str| {
-        let follow = FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+        let follow = FollowUp::new(prompt);
         let run = world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap().run.id;
         eventually("the run is over", || {
             let run = world.run(world.engine().run(run)).unwrap();
@@ -408,7 +408,7 @@ fn binary_and_renamed_files_that_conflict_are_left_open_and_nothing_is_lost() {
         files.contains(&"picture".to_string()) && files.iter().any(|file| file == "left.txt"),
         "{files:?}"
     );
-    let follow = FollowUp { prompt: "say hm".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("say hm");
     let run = world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap().run.id;
     eventually("the run is over", || {
         world.run(world.engine().run(run)).unwrap().state.is_over().then_some(())
@@ -501,7 +501,7 @@ fn a_follow_up_that_comes_during_a_landing_or_a_rebase_is_started_after_it() {
         let reached = world.dir.path().join("reached");
         eventually("the act is under way", || reached.exists().then_some(()));
         let prompt = "edit two.txt second".to_string();
-        let follow = FollowUp { prompt, variant: None, images: Vec::new() };
+        let follow = FollowUp::new(prompt);
         let told = world.run(world.engine().follow_up(id, follow, None)).unwrap();
         assert_eq!(told.delivered, Delivered::Queued, "{act}");
         assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 1, "{act}");

@@ -37,7 +37,7 @@ fn a_limit_is_shown_with_its_time_and_nothing_goes_on_by_itself() {
     assert_eq!(view.queued, 0);
     assert_eq!(told(&world, id).len(), 1);
     // A person goes on when they like, and the limit is forgotten.
-    let more = FollowUp { prompt: "say on".into(), variant: None, images: Vec::new() };
+    let more = FollowUp::new("say on");
     world.run(world.engine().follow_up(id, more, None)).unwrap();
     let view = world.wait_for(id, AttemptState::Finished);
     assert_eq!((view.limited, view.state()), (None, AttemptState::Finished));

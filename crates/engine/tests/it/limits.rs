@@ -25,7 +25,7 @@ fn start_in(world: &World, project: ProjectId, script: &str) -> Started {
 }
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 fn state(world: &World, id: AttemptId) -> AttemptState {

@@ -28,6 +28,11 @@ struct State {
     wrong: Vec<String>,
     /// What every call of the API is answered with meanwhile.
     broken: Option<String>,
+    /// How each check run of any commit ended, and each status; an end that is null is still to come.
+    runs: Vec<Value>,
+    statuses: Vec<Value>,
+    /// The token may not see checks.
+    hides_checks: bool,
 }
 
 pub(crate) struct LocalGitHub {
@@ -99,6 +104,18 @@ impl LocalGitHub {
         self.state.lock().unwrap().broken = head.map(str::to_string);
     }
 
+    /// Lets these check runs and statuses be those of every commit.
+    pub(crate) fn check(&self, runs: &[Value], statuses: &[&str]) {
+        let mut state = self.state.lock().unwrap();
+        state.runs = runs.to_vec();
+        state.statuses = statuses.iter().map(|ended| json!(ended)).collect();
+    }
+
+    /// Shows nobody the checks any more.
+    pub(crate) fn hide_checks(&self) {
+        self.state.lock().unwrap().hides_checks = true;
+    }
+
     /// Counts the calls of an operation so far.
     pub(crate) fn calls(&self, operation: &str) -> usize {
         self.state.lock().unwrap().calls.iter().filter(|call| *call == operation).count()
@@ -167,9 +184,30 @@ fn answer(state: &mut State, request: &Request, path: &str) -> (String, String) 
                 None => return ("404 Not Found".into(), json!({"message": "Not Found"}).to_string()),
             }
         }
+        "checks/list-for-ref" if state.hides_checks => {
+            let told = json!({"message": "Resource not accessible by personal access token"});
+            return ("403 Forbidden".into(), told.to_string());
+        }
+        "checks/list-for-ref" => listed("check-runs", "check_runs", "conclusion", &state.runs),
+        "repos/get-combined-status-for-ref" => listed("status", "statuses", "state", &state.statuses),
         other => panic!("{other} is not played"),
     };
     ("200 OK".into(), told.to_string())
+}
+
+/// The description's own example, with its first item as often as there are ends, each ended like that.
+fn listed(what: &str, list: &str, key: &str, ends: &[Value]) -> Value {
+    let path = format!("/repos/{{owner}}/{{repo}}/commits/{{ref}}/{what}");
+    let mut told = described::example(&path, "get", "200");
+    let first = told[list][0].clone();
+    let with_end = |end: &Value| {
+        let mut item = first.clone();
+        item[key] = end.clone();
+        item
+    };
+    told[list] = ends.iter().map(with_end).collect();
+    told["total_count"] = json!(ends.len());
+    told
 }
 
 fn opened(state: &mut State, head: &str, base: &str) -> Value {

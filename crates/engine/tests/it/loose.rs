@@ -29,7 +29,7 @@ fn start(world: &World, prompt: &str) -> Began {
 }
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 #[test]

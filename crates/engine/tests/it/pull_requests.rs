@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_engine::{ConfigChange, ErrorKind, NewPullRequest, Result};
+use forge_engine::{ConfigChange, ErrorKind, FollowUp, NewPullRequest, Result};
 use forge_model::{AttemptId, AttemptState, PullRequest, PullRequestStatus, TaskId, TaskStatus};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::local_github::LocalGitHub;
 use crate::smart_http::Door;
@@ -130,6 +130,58 @@ fn a_github_that_is_away_is_asked_again_until_it_is_back() {
     place.github.merge(7);
     place.github.break_with(None);
     place.wait_for_done(id);
+}
+
+#[test]
+fn the_checks_of_a_pull_request_are_counted_again_and_again_and_told() {
+    let place = Place::new(OFTEN);
+    let (id, _) = place.done();
+    assert_eq!(place.create(id).unwrap().checks, None, "nobody has asked yet");
+    let wait_for = |expected: &str| {
+        eventually(&format!("the checks are {expected}"), || {
+            let card = place.world.attempt(id).card.pull_request.unwrap();
+            card.checks.filter(|checks| checks.to_string() == expected)
+        })
+    };
+    wait_for("0/0/0");
+    let before = *place.world.engine().bell().borrow();
+    place.github.check(&[Value::Null, json!("success"), json!("skipped")], &["pending", "success"]);
+    wait_for("3/0/2");
+    let after = *place.world.engine().bell().borrow();
+    assert!(after > before, "whoever follows the events hears of it");
+    place.github.check(&[json!("failure"), json!("success"), json!("timed_out")], &["error", "success"]);
+    wait_for("2/3/0");
+    // A token that may not see them any more takes nothing back, and the pull request is followed as before.
+    place.github.hide_checks();
+    place.github.check(&[], &[]);
+    let asked = place.github.calls("checks/list-for-ref");
+    eventually("it is asked twice more", || {
+        (place.github.calls("checks/list-for-ref") > asked + 1).then_some(())
+    });
+    wait_for("2/3/0");
+    place.github.merge(7);
+    place.wait_for_done(id);
+    let merged = place.attach(id, None).unwrap().unwrap();
+    assert_eq!(merged.status, PullRequestStatus::Merged);
+    assert_eq!(place.world.attempt(id).card.pull_request.unwrap().checks.unwrap().to_string(), "2/3/0");
+}
+
+#[test]
+fn checks_of_a_commit_say_nothing_about_the_next_one_that_is_pushed() {
+    let place = Place::new(NEVER);
+    let (id, _) = place.done();
+    place.create(id).unwrap();
+    place.github.check(&[json!("success")], &[]);
+    let checks =
+        || place.world.attempt(id).card.pull_request.unwrap().checks.map(|checks| checks.to_string());
+    assert_eq!(place.attach(id, None).unwrap().unwrap().checks.unwrap().passed, 1);
+    place.world.run(place.world.engine().push_attempt(id)).unwrap();
+    assert_eq!(checks().as_deref(), Some("1/0/0"), "nothing was pushed");
+    let more = FollowUp::new("edit more.txt more");
+    place.world.run(place.world.engine().follow_up(id, more, None)).unwrap();
+    place.world.wait_for(id, AttemptState::Finished);
+    place.world.run(place.world.engine().push_attempt(id)).unwrap();
+    assert_eq!(checks(), None);
 }
 
 #[test]

@@ -50,8 +50,7 @@ fn a_task_comes_back_with_its_attempts_their_runs_and_every_file() {
     let told = format!("{changes:?}");
     assert!(told.contains(&task.to_string()) && told.contains(&attempt.id.to_string()), "{told}");
     // It goes on from there, and can be removed again.
-    let follow =
-        forge_engine::FollowUp { prompt: "edit more.txt x".into(), variant: None, images: Vec::new() };
+    let follow = forge_engine::FollowUp::new("edit more.txt x");
     world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap();
     world.wait_for(attempt.id, AttemptState::Finished);
     world.run(world.engine().delete_task(task)).unwrap();

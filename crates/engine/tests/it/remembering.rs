@@ -6,7 +6,7 @@ use forge_model::{AttemptId, AttemptState, Manner, Run, RunState};
 use crate::world::{World, eventually};
 
 fn follow_up(world: &World, id: AttemptId, prompt: &str) {
-    let follow = FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new(prompt);
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
 }
 

@@ -21,7 +21,7 @@ fn three_turns(world: &World) -> (Attempt, Vec<Run>) {
     let id = world.start("edit a.txt first").attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
     for prompt in ["edit a.txt second", "edit b.txt third"] {
-        let follow = FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+        let follow = FollowUp::new(prompt);
         world.run(world.engine().follow_up(id, follow, None)).unwrap();
         world.wait_for(id, AttemptState::Finished);
     }

@@ -114,7 +114,7 @@ fn a_lost_shim_makes_its_run_lost_and_keeps_every_record() {
     assert!(output.contains("kept\n") && output.contains("line 20\n"));
     assert_eq!(marked(run), Vec::<u32>::new());
     assert_eq!(world.git(&["show", &format!("refs/forge/snapshots/{id}:file.txt")]), "text");
-    let follow = forge_engine::FollowUp { prompt: "say again".into(), variant: None, images: Vec::new() };
+    let follow = forge_engine::FollowUp::new("say again");
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     world.wait_for(id, AttemptState::Finished);
 }
@@ -206,8 +206,7 @@ fn a_follow_up_that_waits_for_a_turn_that_broke_off_is_started_after_a_restart()
     let started = world.start("say first");
     let id = started.attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
-    let follow =
-        |prompt: &str| forge_engine::FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let follow = |prompt: &str| forge_engine::FollowUp::new(prompt);
     let (engine, never) = (world.engine().clone(), follow("say never"));
     let _caller = world.spawn(async move { engine.follow_up(id, never, None).await });
     let reached = world.dir.path().join("never.reached");

@@ -26,7 +26,7 @@ fn kinds(runs: &[Run]) -> Vec<RunKind> {
 }
 
 fn follow(prompt: &str) -> FollowUp {
-    FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() }
+    FollowUp::new(prompt)
 }
 
 /// A script that goes on when a file in the world's directory is there.

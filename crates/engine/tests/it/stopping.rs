@@ -105,7 +105,7 @@ fn a_stop_between_two_turns_stops_the_second() {
     let loud = r#"{"executors": {"SCRIPTED": {"LOUD": {"SCRIPTED": {}}}}}"#;
     std::fs::write(world.home.join("profiles.json"), loud).unwrap();
     let other =
-        forge_engine::FollowUp { prompt: "hang".into(), variant: Some("LOUD".into()), images: Vec::new() };
+        forge_engine::FollowUp { variant: Some("LOUD".into()), ..forge_engine::FollowUp::new("hang") };
     world.run(world.engine().follow_up(id, other, None)).unwrap();
     let yes = forge_model::Answer::yes();
     world.run(world.engine().answer(ask.id, yes, "test")).unwrap();

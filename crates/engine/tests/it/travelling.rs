@@ -22,8 +22,7 @@ fn read(attempt: &Attempt, name: &str) -> Option<String> {
 fn two_turns(world: &World) -> Attempt {
     let id = world.start("edit a.txt first").attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
-    let follow =
-        FollowUp { prompt: "edit a.txt second\nedit b.txt new".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("edit a.txt second\nedit b.txt new");
     world.run(world.engine().follow_up(id, follow, None)).unwrap();
     world.wait_for(id, AttemptState::Finished).attempt
 }
@@ -86,7 +85,7 @@ fn nothing_is_restored_while_it_runs_or_from_elsewhere() {
     let running = world.start("hang");
     let own = world.run(world.engine().stop_run(running.run.id)).unwrap();
     let own = listed(&world, own.attempt)[0].id.clone();
-    let busy = FollowUp { prompt: "hang".into(), variant: None, images: Vec::new() };
+    let busy = FollowUp::new("hang");
     world.run(world.engine().follow_up(running.attempt.attempt.id, busy, None)).unwrap();
     let error = refused(running.attempt.attempt.id, to(&own));
     assert_eq!(error.kind(), ErrorKind::Conflict);

@@ -120,7 +120,7 @@ fn a_file_that_was_changed_since_is_named_and_the_landing_stays() {
 fn what_the_agent_did_after_the_landing_stays_with_the_attempt() {
     let world = World::new();
     let (attempt, _landed, base) = world.landed("edit one.txt first");
-    let follow = FollowUp { prompt: "edit one.txt second".into(), variant: None, images: Vec::new() };
+    let follow = FollowUp::new("edit one.txt second");
     world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap();
     world.wait_for(attempt.id, AttemptState::Finished);
     world.undo_landing(&attempt).unwrap();

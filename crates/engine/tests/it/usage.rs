@@ -26,7 +26,7 @@ fn turns_runs_attempts_tasks_projects_agents_and_days_come_to_the_same() {
     let (id, task) = (first.attempt.attempt.id, first.task.task.id);
     // A second turn in the same process, a third in another, and another attempt beside them.
     let ask = world.wait_for_ask(id);
-    let more = |prompt: &str| FollowUp { prompt: prompt.into(), variant: None, images: Vec::new() };
+    let more = |prompt: &str| FollowUp::new(prompt);
     world.run(world.engine().follow_up(id, more("use 200 20 0 2000"), None)).unwrap();
     world.run(world.engine().answer(ask.id, forge_model::Answer::words("go"), "test")).unwrap();
     world.wait_for(id, AttemptState::Finished);

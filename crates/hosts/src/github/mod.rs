@@ -5,6 +5,7 @@
 
 mod address;
 mod call;
+mod checks;
 mod device;
 mod error;
 mod person;
@@ -14,6 +15,7 @@ mod repository;
 use std::time::Duration;
 
 pub use address::{Address, AddressError};
+pub use checks::Checks;
 pub use device::{DeviceLogin, Poll};
 pub use error::Error;
 pub use person::Person;

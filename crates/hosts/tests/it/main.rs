@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy lets tests unwrap, but not the functions that they share")]
 
+mod checks;
 mod described;
 mod github;
 mod played_github;

@@ -13,7 +13,7 @@ const PULLS: &str = "/repos/{owner}/{repo}/pulls";
 const PULL: &str = "/repos/{owner}/{repo}/pulls/{pull_number}";
 
 /// Plays GitHub's API for requests that its description allows.
-fn played(play: impl Fn(Described) -> Reply + Send + Sync + 'static) -> (PlayedGitHub, GitHub) {
+pub(crate) fn played(play: impl Fn(Described) -> Reply + Send + Sync + 'static) -> (PlayedGitHub, GitHub) {
     let played = PlayedGitHub::start(move |request| {
         match described::request(&request.method, &request.path, &request.headers, &request.body) {
             Ok(described) => play(described),
@@ -24,11 +24,11 @@ fn played(play: impl Fn(Described) -> Reply + Send + Sync + 'static) -> (PlayedG
     (played, GitHub::new(address, Duration::from_secs(30)))
 }
 
-fn repository() -> Repository {
+pub(crate) fn repository() -> Repository {
     Repository { owner: "octocat".into(), name: "Hello-World".into() }
 }
 
-fn token() -> Secret {
+pub(crate) fn token() -> Secret {
     Secret::new("ghp_planted")
 }
 

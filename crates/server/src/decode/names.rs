@@ -235,6 +235,8 @@ pub(crate) const END_LINE: Name = name("end_line", SHORT, Kind::Number);
 pub(crate) const QUOTE: Name = text("quote");
 pub(crate) const COMMENT_TEXT: Name = text("text");
 pub(crate) const COMMENT_IDS: Name = name("ids", SHORT, Kind::Ids);
+/// Those that a follow-up is made of.
+pub(crate) const FOLLOW_UP_COMMENTS: Name = name("comment_ids", SHORT, Kind::Ids);
 
 // Parameters of queries only.
 /// A file of a diff; may be given many times.

@@ -200,6 +200,7 @@ pub(crate) const FOLLOW_UP: Body = Body::new(
         need(names::PROMPT),
         may(names::VARIANT),
         may(names::IMAGE_IDS),
+        may(names::FOLLOW_UP_COMMENTS),
         may(names::RETRY_PROCESS_ID),
         may(names::FORCE_WHEN_DIRTY),
         may(names::PERFORM_GIT_RESET),
@@ -255,6 +256,7 @@ impl TryFrom<Fields> for FollowUp {
             prompt: fields.text(names::PROMPT)?,
             variant: fields.variant(names::VARIANT)?,
             images: fields.ids(names::IMAGE_IDS)?.unwrap_or_default(),
+            comments: fields.ids(names::FOLLOW_UP_COMMENTS)?.unwrap_or_default(),
         })
     }
 }

@@ -5,6 +5,8 @@ use forge_model::{AttemptId, PullRequestStatus, RunId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::landing::PullRequestChecks;
+
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AttemptCard {
     /// When it came into the state it is in, into a conflict, or to seem stuck.
@@ -44,6 +46,8 @@ struct CardPullRequest {
     number: i64,
     url: String,
     status: PullRequestStatus,
+    /// Null until the host was asked.
+    checks: Option<PullRequestChecks>,
 }
 
 /// A dev server as a card shows it.
@@ -71,6 +75,7 @@ impl AttemptCard {
                 number: request.number,
                 url: request.url,
                 status: request.status,
+                checks: request.checks.map(Into::into),
             }),
             seen_at: card.seen_at,
             dismissed_at: card.dismissed_at,

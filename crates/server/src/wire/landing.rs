@@ -3,7 +3,7 @@
 use forge_engine::{
     BranchStatus as Status, CommitComparison, CommitInfo as Info, Land, Operation, RebaseRequest, Rebased,
 };
-use forge_model::{AttemptId, Merge as Merged, MergeId, MergeKind, PullRequestStatus, Time};
+use forge_model::{AttemptId, Checks, Merge as Merged, MergeId, MergeKind, PullRequestStatus, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -47,6 +47,22 @@ pub(crate) struct PullRequestInfo {
     status: PullRequestStatus,
     merged_at: Option<Time>,
     merge_commit_sha: Option<String>,
+    /// Null until the host was asked.
+    checks: Option<PullRequestChecks>,
+}
+
+/// How many checks of a pull request ended well, ended badly, and have not ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PullRequestChecks {
+    passed: u32,
+    failed: u32,
+    waiting: u32,
+}
+
+impl From<Checks> for PullRequestChecks {
+    fn from(Checks { passed, failed, waiting }: Checks) -> Self {
+        Self { passed, failed, waiting }
+    }
 }
 
 /// What a merge or a push did besides: there was something uncommitted, and it is a commit now. Without anything,
@@ -126,6 +142,7 @@ impl From<Merged> for Merge {
                     status: request.status,
                     merged_at: request.merged_at,
                     merge_commit_sha: request.commit,
+                    checks: request.checks.map(Into::into),
                 };
                 Merge::Pr { id, task_attempt_id, created_at, target_branch_name, pr_info }
             }

@@ -6,9 +6,9 @@ use forge_engine::{
     AttemptView, Branch, Card, Change, ChangeSum, Changed, Delivered, FollowedUp, Started, TaskView, Todos,
 };
 use forge_model::{
-    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, FirstTurn, Manner, ProfileId,
-    ProjectId, PullRequest, PullRequestStatus, Run, RunId, RunKind, RunState, TaskId, TaskStatus, Time,
-    Usage,
+    Answer, Ask, AskId, AskKind, AskState, Attempt, AttemptId, AttemptState, Checks, FirstTurn, Manner,
+    ProfileId, ProjectId, PullRequest, PullRequestStatus, Run, RunId, RunKind, RunState, TaskId, TaskStatus,
+    Time, Usage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -247,6 +247,7 @@ fn the_card_of_an_attempt_is_told_by_keys_of_the_attempt_itself() {
             status: PullRequestStatus::Open,
             merged_at: None,
             commit: None,
+            checks: Some(Checks { passed: 2, failed: 1, waiting: 0 }),
         }),
         dev_server: Some((id(), 20_010)),
         later_until: Some(AT),
@@ -255,7 +256,8 @@ fn the_card_of_an_attempt_is_told_by_keys_of_the_attempt_itself() {
     };
     let changed = json!({
         "todos_done": 2, "todos_total": 5, "files_changed": 3, "lines_added": 20, "lines_deleted": 4,
-        "pull_request": {"number": 42, "url": "https://example.org/42", "status": "open"},
+        "pull_request": {"number": 42, "url": "https://example.org/42", "status": "open",
+            "checks": {"passed": 2, "failed": 1, "waiting": 0}},
         "dev_server": {"run_id": ID, "port": 20010, "url": "http://6a0c2f1e.localhost:20010/"},
         "later_until": WHEN, "comments": 3,
     });

@@ -48,6 +48,17 @@ async fn comments_are_written_changed_sent_and_deleted() {
     let sent = world.post(&format!("{path}/sent"), &json!({"ids": [id(&comment)]})).data();
     assert!(sent[0]["sent_at"].is_string());
     assert_eq!(world.attempt(&attempt)["comments"], 0);
+    // The other way: the message takes them along.
+    let other = world.post(&path, &new).data();
+    let follow_up = format!("/api/task-attempts/{attempt}/follow-up");
+    let message = json!({"prompt": "say because", "comment_ids": [id(&other)]});
+    world.post(&follow_up, &message).data();
+    assert_eq!(world.attempt(&attempt)["comments"], 0);
+    assert!(world.post(&follow_up, &message).refusal(409).contains("was sent to the agent already"));
+    let wrong = json!({"prompt": "say because", "comment_ids": "all"});
+    assert!(world.post(&follow_up, &wrong).refusal(422).contains("`comment_ids`"));
+    world.wait_for(&attempt, "finished");
+    world.call("DELETE", &format!("{path}/{}", id(&other)), &[], None).data();
     for (body, told) in [
         (json!({"path": "a.txt", "text": "x"}), "`line`"),
         (json!({"path": "a.txt", "line": 1, "text": " "}), "`text`"),

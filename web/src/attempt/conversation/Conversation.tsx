@@ -16,15 +16,18 @@ import { useActions } from "../../app/keys";
 import { Button } from "../../ui/Button";
 import { Empty, Failed, Loading } from "../../ui/Nothing";
 import { compact } from "../../ui/numbers";
+import { Place } from "../../ui/place";
 import styles from "./Conversation.module.css";
 import { EntryRow } from "./Entry";
 import { Find } from "./Find";
 import { Folds, FoldsHere } from "./folds";
 import { useFollowing } from "./follow";
 import { openingPlace, remember } from "./opening";
-import { isShownIn, type Rows, rowOf } from "./rows";
+import { isShownIn, type Rows, rowNear, rowOf } from "./rows";
+import { Scrollbar } from "./Scrollbar";
 import type { TurnActs } from "./Turn";
 import type { Transcript } from "./transcript";
+import { keyAtPlace } from "./whole";
 
 /** What others on the page may ask of the list. */
 export type ConversationHandle = { show(key: string): void; follow(): void };
@@ -41,6 +44,9 @@ type Props = {
   handle: React.RefObject<ConversationHandle | null>;
 };
 
+/** An entry that is to be shown, and where on the screen. */
+type Wanted = { key: string; align: "center" | "start" };
+
 /** How near the top or the bottom of the window the next page is asked for. */
 const AHEAD = 1500;
 
@@ -55,7 +61,7 @@ export function Conversation({
   handle,
 }: Props) {
   const { rows, marks } = all;
-  const { hasOlder, hasNewer, isKnown, problem, grew, arrived, entries } = useSyncExternalStore(
+  const { hasOlder, hasNewer, isKnown, problem, grew, arrived, entries, counts } = useSyncExternalStore(
     transcript.watch,
     transcript.now,
   );
@@ -67,8 +73,9 @@ export function Conversation({
   const { isFollowing, now: following, follow, leave } = useFollowing(box, true);
   const [leftAt, setLeftAt] = useState(0);
   // What is to be shown as soon as it is there, and which of these has been answered.
-  const wanted = useRef<string | null>(null);
-  const [answered, setAnswered] = useState<string | null>(null);
+  const wanted = useRef<Wanted | null>(null);
+  const [answered, setAnswered] = useState<Wanted | null>(null);
+  const place = useMemo(() => new Place(), []);
   transcript.isAtEnd = isFollowing;
 
   // What was there when the person left the end is not new.
@@ -88,20 +95,32 @@ export function Conversation({
     pin();
   }, [follow, transcript, pin]);
 
-  const show = useCallback(
-    (key: string, align: "center" | "start" = "center") => {
-      const at = rowOf(rowsNow.current, key);
+  const bring = useCallback(
+    (asked: Wanted) => {
+      const at = rowOf(rowsNow.current, asked.key);
       leave();
-      setMarked(key);
-      if (at >= 0) list.current?.scrollToIndex(at, { align });
+      if (at >= 0) list.current?.scrollToIndex(at, { align: asked.align });
       else {
-        wanted.current = key;
+        wanted.current = asked;
         setAnswered(null);
-        void transcript.open(key).then(() => setAnswered(key));
+        void transcript.open(asked.key).then(() => setAnswered(asked));
       }
     },
     [leave, transcript],
   );
+  const show = useCallback(
+    (key: string) => {
+      setMarked(key);
+      bring({ key, align: "center" });
+    },
+    [bring],
+  );
+  /** Goes to a place in the whole conversation, which may be far from the window. */
+  const go = (to: number) => {
+    const key = counts && keyAtPlace(counts, to);
+    if (key) bring({ key, align: "start" });
+    else toEnd();
+  };
   const rowsNow = useRef(rows);
   rowsNow.current = rows;
   handle.current = { show, follow: toEnd };
@@ -120,10 +139,12 @@ export function Conversation({
   // In the same frame as the content.
   useLayoutEffect(() => {
     if (wanted.current) {
-      const at = rowOf(rows, wanted.current);
-      if (at >= 0) list.current?.scrollToIndex(at, { align: "center" });
-      // Not everything has a row, and not everything comes.
-      if (at >= 0 || answered === wanted.current) wanted.current = null;
+      const { key, align } = wanted.current;
+      const isAnswered = answered === wanted.current;
+      const at = isAnswered ? rowNear(rows, key) : rowOf(rows, key);
+      if (at >= 0) list.current?.scrollToIndex(at, { align });
+      // Not everything comes.
+      if (at >= 0 || isAnswered) wanted.current = null;
     } else if (isFollowing) pin();
   }, [rows, isFollowing, pin, answered]);
 
@@ -140,9 +161,13 @@ export function Conversation({
     if (hasOlder && offset < AHEAD) void transcript.older();
     if (hasNewer && view.scrollSize - offset - view.viewportSize < AHEAD) void transcript.newer();
     const row = rows[view.findItemIndex(offset)];
-    if (row) remember(attempt.id, isFollowing ? null : row.key);
+    if (!row) return;
+    remember(attempt.id, isFollowing ? null : row.key);
+    place.go(row.key);
   };
 
+  // What is here whole has the browser's own scroll bar.
+  const isPart = hasOlder || hasNewer;
   const goMark = (step: 1 | -1) => () => {
     const at = marked ? marks.indexOf(marked) : step === 1 ? -1 : marks.length;
     const key = marks[(at + step + marks.length) % marks.length];
@@ -154,6 +179,7 @@ export function Conversation({
     previousMark: marks.length > 0 ? goMark(-1) : undefined,
     find: () => setFinding(true),
     followLog: toEnd,
+    firstEntry: isPart && counts ? () => go(0) : undefined,
   });
 
   return (
@@ -163,7 +189,9 @@ export function Conversation({
         {isFinding && <Find attempt={attempt.id} onShow={show} onClose={() => setFinding(false)} />}
         <div
           ref={box}
+          id="log"
           className={styles.log}
+          data-part={(isPart && counts !== null) || undefined}
           role="log"
           aria-label="Conversation"
           aria-live="off"
@@ -205,6 +233,7 @@ export function Conversation({
             </>
           )}
         </div>
+        {isPart && counts && <Scrollbar counts={counts} place={place} isAtEnd={isFollowing} onGo={go} />}
         {!isFollowing && (
           <div className={styles.pill}>
             <Button size="small" icon="down" onClick={toEnd}>

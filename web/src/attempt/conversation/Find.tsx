@@ -9,7 +9,7 @@ import { Button } from "../../ui/Button";
 import { Failed } from "../../ui/Nothing";
 import { counted } from "../../ui/numbers";
 import styles from "./Find.module.css";
-import { keyAt } from "./transcript";
+import { keyAt } from "./whole";
 
 type Props = { attempt: string; onShow: (key: string) => void; onClose: () => void };
 

@@ -29,6 +29,8 @@ type Props = {
 
 export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
   const { number, placed, ordinal, noise } = row;
+  const title = number === null ? "Turn" : `Turn ${number}`;
+  const named = number === null ? "this turn" : `turn ${number}`;
   const facts = useContext(TurnsHere).factsOf(placed.run, ordinal);
   const [isOpen, setOpen] = useState(false);
   const [chosen, setNoisy] = useState<boolean | null>(null);
@@ -46,7 +48,7 @@ export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
         : isRunning
           ? "Not while the agent runs."
           : null,
-      run: () => before && acts.restore(before.id, `before turn ${number}`),
+      run: () => before && acts.restore(before.id, `before ${named}`),
     },
     {
       words: "Changes of this turn",
@@ -65,9 +67,9 @@ export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
       : []),
   ];
   return (
-    <article className={styles.turn} aria-label={`Turn ${number}`}>
+    <article className={styles.turn} aria-label={title}>
       <header className={styles.head}>
-        <h2>Turn {number}</h2>
+        <h2>{title}</h2>
         <span>
           {[
             startedAt && clock(startedAt),
@@ -84,13 +86,7 @@ export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
             </>
           )}
         </span>
-        <MenuButton
-          label={`Actions for turn ${number}`}
-          icon="more"
-          kind="quiet"
-          size="small"
-          items={items}
-        />
+        <MenuButton label={`Actions for ${named}`} icon="more" kind="quiet" size="small" items={items} />
       </header>
       <div className={styles.said} data-folded={(isLong && !isOpen) || undefined}>
         {text}

@@ -3,6 +3,7 @@
 
 import type { ActionType, Todo } from "../../api/types";
 import type { Placed } from "./transcript";
+import { apart } from "./whole";
 
 export type Row =
   /** What the person said, with which a turn begins. */
@@ -10,7 +11,8 @@ export type Row =
       kind: "turn";
       key: string;
       placed: Placed;
-      number: number;
+      /** Its number in the conversation; null when neither end of that is in sight, nor a turn whose number is known. */
+      number: number | null;
       /** Its number within its run; null when the run's beginning is not in the window. */
       ordinal: number | null;
       noise: readonly Placed[];
@@ -27,16 +29,35 @@ export type Rows = {
   marks: readonly string[];
 };
 
-/** `turns` is how many turns there are in all, for a window that does not begin with the first one. */
-export function rowsOf(entries: readonly Placed[], hasOlder: boolean, turns: number): Rows {
+/** Which part of the conversation a window shows. */
+export type Span = {
+  hasOlder: boolean;
+  hasNewer: boolean;
+  /** How many turns there are in all. */
+  turns: number;
+  /** Numbers of turns that were in the window before. */
+  known: ReadonlyMap<string, number>;
+};
+
+/** How many turns come before the first of these. */
+function turnsBefore(here: readonly string[], { hasOlder, hasNewer, turns, known }: Span): number | null {
+  if (!hasOlder) return 0;
+  for (const [at, key] of here.entries()) {
+    const number = known.get(key);
+    if (number !== undefined) return number - at - 1;
+  }
+  return hasNewer ? null : Math.max(0, turns - here.length);
+}
+
+export function rowsOf(entries: readonly Placed[], span: Span): Rows {
   const rows: Row[] = [];
   const marks: string[] = [];
   let todos: readonly Todo[] = [];
-  const here = entries.reduce(
-    (count, { entry }) => count + (entry.entry_type.type === "user_message" ? 1 : 0),
-    0,
+  const turns = entries.filter(({ entry }) => entry.entry_type.type === "user_message");
+  let number = turnsBefore(
+    turns.map(({ key }) => key),
+    span,
   );
-  let number = hasOlder ? Math.max(0, turns - here) : 0;
   let noise: Placed[] = [];
   let run: string | null = null;
   let ordinal: number | null = null;
@@ -48,7 +69,7 @@ export function rowsOf(entries: readonly Placed[], hasOlder: boolean, turns: num
     }
     switch (type.type) {
       case "user_message":
-        number += 1;
+        if (number !== null) number += 1;
         noise = [];
         if (ordinal !== null) ordinal += 1;
         rows.push({ kind: "turn", key: placed.key, placed, number, ordinal, noise });
@@ -96,6 +117,16 @@ function isReadRow({ entry: { entry_type: type } }: Placed) {
 /** The row that shows an entry. */
 export function rowOf(rows: readonly Row[], key: string): number {
   return rows.findIndex((row) => isShownIn(row, key));
+}
+
+/** The row that shows an entry, or what comes after it: not everything has a row. None when its run has none. */
+export function rowNear(rows: readonly Row[], key: string): number {
+  const at = rowOf(rows, key);
+  if (at >= 0) return at;
+  const [run, index] = apart(key);
+  const isOfRun = (row: Row) => apart(row.key)[0] === run;
+  const next = rows.findIndex((row) => isOfRun(row) && apart(row.key)[1] >= index);
+  return next >= 0 ? next : rows.findLastIndex(isOfRun);
 }
 
 /** Whether a row shows an entry: also as one of several, or as what the system said in its turn. */

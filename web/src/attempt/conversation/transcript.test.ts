@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { live } from "../../api/live";
 import type { NormalizedEntry } from "../../api/types";
-import { keyAt, type Placed, Transcript, upsert } from "./transcript";
+import { type Placed, Transcript, upsert } from "./transcript";
+import { keyAt } from "./whole";
 
 const said = (content: string): NormalizedEntry => ({
   content,

@@ -12,6 +12,7 @@ import type {
   TaskAttemptEntries,
   TaskAttemptEntry,
 } from "../../api/types";
+import { type Counts, counted, countsOf, keyAt } from "./whole";
 
 export const MOST = 1500;
 /** How often what comes live is drawn, at most. */
@@ -36,9 +37,9 @@ export type Window = {
   readonly grew: "start" | "end";
   /** Entries that came live and were not there before, since the beginning. */
   readonly arrived: number;
+  /** How many each run has in all; null while nobody can tell. */
+  readonly counts: Counts | null;
 };
-
-export const keyAt = (run: string, index: number) => `${run}:${index}`;
 
 const EMPTY: Window = {
   entries: [],
@@ -48,6 +49,7 @@ const EMPTY: Window = {
   problem: null,
   grew: "end",
   arrived: 0,
+  counts: null,
 };
 
 /** The window of one attempt. It is made when the attempt is opened and closed with it. */
@@ -94,6 +96,7 @@ export class Transcript {
           hasNewer: answer.has_newer,
           isKnown: true,
           grew: "end",
+          counts: countsOf(answer.runs),
         });
         for (const run of answer.runs) this.followRun(run.id, run.after ?? undefined);
       },
@@ -229,17 +232,19 @@ export class Transcript {
   private take() {
     clearTimeout(this.timer);
     this.timer = undefined;
-    let { entries, hasNewer } = this.window;
+    let { entries, hasNewer, counts } = this.window;
     let added = 0;
     for (const { run, batch } of this.coming.splice(0)) {
+      for (const { index } of batch) counts = counted(counts, run, index);
       const room = this.isAtEnd ? Number.POSITIVE_INFINITY : MOST - entries.length;
       const result = upsert(entries, this.order, run, batch, hasNewer ? 0 : room, this.window.hasOlder);
       entries = result.entries;
       added += result.added;
       hasNewer ||= result.leftOut > 0;
     }
-    if (entries === this.window.entries && hasNewer === this.window.hasNewer && added === 0) return;
-    this.change({ entries, hasNewer, grew: "end", arrived: this.window.arrived + added });
+    const isSame = entries === this.window.entries && hasNewer === this.window.hasNewer;
+    if (isSame && counts === this.window.counts && added === 0) return;
+    this.change({ entries, hasNewer, counts, grew: "end", arrived: this.window.arrived + added });
   }
 
   private change(change: Partial<Window>) {

@@ -26,7 +26,6 @@ it("each turn knows the snapshots before and after it, over several runs", () =>
     snapshots,
     usage,
   );
-  expect(turns.count).toBe(3);
   expect(turns.factsOf("a", 1)).toMatchObject({ before: null, files: 3, startedAt: "2026-01-01T00:00:01Z" });
   expect(turns.factsOf("a", 1).after?.id).toBe("s1");
   expect(turns.factsOf("a", 2)).toMatchObject({ costMicros: 1500, startedAt: "2026-01-01T00:00:03Z" });
@@ -40,7 +39,6 @@ it("a turn that still runs can go back to what was before it", () => {
     [snapshot("s1", "a", "2026-01-01T00:00:03Z")],
     [],
   );
-  expect(turns.count).toBe(2);
   expect(turns.factsOf("b", 1).before?.id).toBe("s1");
   expect(turns.factsOf("b", 1).after).toBeNull();
 });

@@ -18,8 +18,6 @@ export type TurnFacts = {
 };
 
 export type Turns = {
-  /** How many turns there are in all. */
-  count: number;
   factsOf(run: string, ordinal: number | null): TurnFacts;
 };
 
@@ -32,7 +30,7 @@ const UNKNOWN: TurnFacts = {
   after: null,
 };
 
-export const TurnsHere = createContext<Turns>({ count: 0, factsOf: () => UNKNOWN });
+export const TurnsHere = createContext<Turns>({ factsOf: () => UNKNOWN });
 
 export const useRuns = (attempt: string) =>
   useQuery({
@@ -66,10 +64,7 @@ export function turnsOf(
   const agentRuns = runs.filter((run) => run.run_reason === "codingagent" && !run.dropped);
   const taken = snapshots.filter((snapshot) => snapshot.why === "turn").toReversed();
   const cost = new Map(usage.map((used) => [used.key, used.cost_micros]));
-  const last = agentRuns.at(-1);
-  const count = taken.length + (last?.status === "running" ? 1 : 0);
   return {
-    count,
     factsOf(id, ordinal) {
       const run = agentRuns.find((run) => run.id === id);
       if (!run || ordinal === null) return UNKNOWN;

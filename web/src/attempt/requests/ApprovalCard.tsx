@@ -1,6 +1,6 @@
 // A permission: verb and object first, the whole command, why, and the answers.
 
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { get, put, sentenceOf } from "../../api/client";
 import type { Rule, SetRules } from "../../api/types";
 import { world } from "../../api/world";
@@ -8,7 +8,7 @@ import { isRisky } from "../../facts/asks";
 import { Button } from "../../ui/Button";
 import { HoldButton } from "../../ui/HoldButton";
 import { MenuButton } from "../../ui/Menu";
-import type { CardProps } from "./Request";
+import { type CardProps, WaitingHere } from "./Request";
 import styles from "./Request.module.css";
 import { isSame, rulesFor, wanted } from "./wanted";
 
@@ -18,6 +18,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isKeeping, setKeeping] = useState(false);
   const { verb, object, rest, reason } = wanted(ask);
+  const { all } = useContext(WaitingHere);
   const attempt = world().attempts.get(ask.task_attempt_id);
 
   const remember = async (rule: SetRules["rules"][number]) => {
@@ -71,6 +72,11 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
           Deny
         </Button>
         {isRisky(ask) ? <HoldButton verb="Allow" {...allow} /> : <Button {...allow}>Allow</Button>}
+        {hasKeys && all && (
+          <Button disabled={off} onClick={all.show}>
+            Allow all {all.count}…
+          </Button>
+        )}
         <MenuButton
           label="Allow more"
           items={() => [

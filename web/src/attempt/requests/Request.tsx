@@ -19,9 +19,17 @@ export type Waiting = {
   seen(ask: string, isSeen: boolean): void;
   /** Puts text into the composer. */
   reply(text: string): void;
+  /** Several that one answer may be given to, and the way to give it; null when there are none. */
+  all: { count: number; show(): void } | null;
 };
 
-export const WaitingHere = createContext<Waiting>({ first: null, agent: "The agent", seen() {}, reply() {} });
+export const WaitingHere = createContext<Waiting>({
+  first: null,
+  agent: "The agent",
+  seen() {},
+  reply() {},
+  all: null,
+});
 
 export type CardProps = { ask: Approval; answering: Answering; agent: string; hasKeys: boolean };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../api/types";
-import { rulesFor, wanted } from "./wanted";
+import { alike, rulesFor, wanted } from "./wanted";
 
 const ask = (tool_name: string, input: unknown, text = "May I?") =>
-  ({ tool_name, input, text }) as unknown as Approval;
+  ({ tool_name, input, text, kind: "permission" }) as unknown as Approval;
 
 describe("what an agent wants", () => {
   it("is a verb and its object", () => {
@@ -18,6 +18,14 @@ describe("what an agent wants", () => {
       object: "a.ts",
     });
     expect(wanted(ask("mcp__x__do", { a: 1 }))).toMatchObject({ verb: "mcp__x__do", object: null });
+  });
+
+  it("is answered together only when everything that waits is of one kind", () => {
+    const [run, other, edit] = [ask("Bash", { command: "a" }), ask("shell", {}), ask("Edit", { path: "b" })];
+    expect(alike([run, other])).toEqual([run, other]);
+    expect(alike([run])).toEqual([]);
+    expect(alike([run, edit])).toEqual([]);
+    expect(alike([run, { ...other, kind: "question" }])).toEqual([]);
   });
 
   it("offers rules by the first words, and none that could not fit", () => {

@@ -40,6 +40,14 @@ export function wanted(ask: Approval): Wanted {
 const textOf = (value: unknown) =>
   typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : JSON.stringify(value);
 
+/** The asks that one answer may be given to: all that wait, when they are permissions for the same verb; else none. */
+export function alike(asks: readonly Approval[]): readonly Approval[] {
+  const [first] = asks;
+  if (asks.length < 2 || !first) return [];
+  const { verb } = wanted(first);
+  return asks.every((ask) => ask.kind === "permission" && wanted(ask).verb === verb) ? asks : [];
+}
+
 type NewRule = SetRules["rules"][number];
 
 export const isSame = (one: NewRule, other: NewRule) =>

@@ -106,11 +106,8 @@ async fn answer(call: Call) -> Result<Answered, Problem> {
 
 async fn queue(call: Call) -> Result<Told, Problem> {
     let attempt_id = call.attempt()?;
-    let follow = FollowUp {
-        prompt: call.fields.text(MESSAGE)?,
-        variant: call.fields.variant(VARIANT)?,
-        images: Vec::new(),
-    };
+    let follow =
+        FollowUp { variant: call.fields.variant(VARIANT)?, ..FollowUp::new(call.fields.text(MESSAGE)?) };
     let process = call.app.engine.tell_after_turn(attempt_id, follow).await?.into();
     Ok(Told { success: true, attempt_id, process })
 }

@@ -1,6 +1,6 @@
 //! Attempts, as tools: starting one, and looking at them.
 
-use forge_engine::{AttemptView, NewAttempt};
+use forge_engine::{AttemptView, FollowUp, NewAttempt};
 use forge_model::{AttemptId, Manner, ProjectId, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -138,11 +138,8 @@ async fn one(call: Call) -> Result<OneAttempt, Problem> {
 
 async fn follow_up(call: Call) -> Result<FollowedUp, Problem> {
     let attempt_id = call.attempt()?;
-    let follow = forge_engine::FollowUp {
-        prompt: call.fields.text(MESSAGE)?,
-        variant: call.fields.variant(VARIANT)?,
-        images: Vec::new(),
-    };
+    let follow =
+        FollowUp { variant: call.fields.variant(VARIANT)?, ..FollowUp::new(call.fields.text(MESSAGE)?) };
     let process = call.app.engine.follow_up(attempt_id, follow, None).await?.into();
     Ok(FollowedUp { success: true, attempt_id, process })
 }

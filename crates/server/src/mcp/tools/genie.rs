@@ -286,7 +286,7 @@ async fn run(call: Call) -> Result<Running, Problem> {
 
 async fn resume(call: Call) -> Result<Resumed, Problem> {
     let session_id = meant::session(&call).await?;
-    let follow = FollowUp { prompt: call.fields.text(PROMPT)?, variant: None, images: Vec::new() };
+    let follow = FollowUp::new(call.fields.text(PROMPT)?);
     let told = call.app.engine.follow_up(session_id, follow, None).await?;
     Ok(Resumed { success: true, session_id, delivered: told.delivered.as_str() })
 }
