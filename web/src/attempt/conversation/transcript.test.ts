@@ -98,7 +98,68 @@ describe("what does not come", () => {
     expect(transcript.now().problem?.what).toBe("That place is");
     expect(words(transcript.now().entries)).toBe("a7 a8 a9");
     server.isThere = true;
+    // A page that comes meanwhile is no answer to that.
+    await transcript.older();
+    expect(transcript.now().problem?.what).toBe("That place is");
+    expect(transcript.now().entries.length).toBe(10);
     await transcript.open();
     expect(transcript.now().problem).toBeNull();
+  });
+});
+
+describe("answers that come in another order than they were asked for", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+  });
+
+  /** Answers wait until they are called for by a part of their address. */
+  function slowly() {
+    const waiting = new Map<string, () => void>();
+    vi.spyOn(live, "follow").mockImplementation(() => () => {});
+    vi.stubGlobal("fetch", async (url: string) => {
+      await new Promise<void>((go) => waiting.set(url, go));
+      const query = new URL(url, "http://x").searchParams;
+      const from = query.has("around") ? 10 : query.has("before") ? 40 : 50;
+      const entries = [0, 1].map((step) => ({
+        execution_process_id: "a",
+        index: from + step,
+        entry: said(`a${from + step}`),
+      }));
+      const runs = [{ id: "a", is_over: true, after: null, entries: 52 }];
+      const data = { entries, has_more: true, has_newer: query.has("around"), runs };
+      return { ok: true, json: async () => ({ success: true, data }) };
+    });
+    const answer = async (part: string) => {
+      const url = [...waiting.keys()].find((it) => it.includes(part)) ?? "";
+      waiting.get(url)?.();
+      waiting.delete(url);
+      // As many turns as an answer takes on its way.
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    };
+    return { transcript: new Transcript("attempt"), answer };
+  }
+
+  it("do not add a page to a window that was moved meanwhile", async () => {
+    const { transcript, answer } = slowly();
+    void transcript.open();
+    await answer("entries");
+    void transcript.older();
+    void transcript.open("a:10");
+    await answer("around");
+    await answer("before");
+    expect(words(transcript.now().entries)).toBe("a10 a11");
+  });
+
+  it("leave the window where the person went last", async () => {
+    const { transcript, answer } = slowly();
+    void transcript.open();
+    await answer("entries");
+    void transcript.open("a:10");
+    void transcript.open();
+    await answer("entries?limit");
+    await answer("around");
+    expect(words(transcript.now().entries)).toBe("a50 a51");
+    expect(transcript.now().hasNewer).toBe(false);
   });
 });

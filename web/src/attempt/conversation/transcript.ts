@@ -24,6 +24,14 @@ export type Placed = { key: string; run: string; index: number; entry: Normalize
 /** What did not come, why, and how it is asked for again. */
 export type Missing = { what: string; error: Error; again: () => void };
 
+/** Something to ask for, and what to do with the answer. */
+type Asked = Omit<Missing, "error"> & {
+  path: string;
+  /** False when the window was moved meanwhile: the answer would not fit into it. */
+  isWanted: () => boolean;
+  take: (answer: TaskAttemptEntries) => void;
+};
+
 export type Window = {
   readonly entries: readonly Placed[];
   /** There are earlier ones than the first. */
@@ -66,6 +74,8 @@ export class Transcript {
   private isBusy = false;
   /** How many answers are on their way. */
   private asked = 0;
+  /** How often a place was asked for: of several the last one counts, in whatever order the answers come. */
+  private openings = 0;
   /** What came live while an answer was on its way, which may be older than that. */
   private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
   private isClosed = false;
@@ -82,12 +92,14 @@ export class Transcript {
 
   /** Shows the newest entries, or those around one. */
   open(around?: string): Promise<void> {
-    const what = around && this.window.isKnown ? "That place is" : "The conversation is";
-    return this.ask(
-      entriesOf(this.attempt, around),
-      what,
-      () => this.open(around),
-      (answer) => {
+    this.openings += 1;
+    const opening = this.openings;
+    return this.ask({
+      path: entriesOf(this.attempt, around),
+      what: around && this.window.isKnown ? "That place is" : "The conversation is",
+      again: () => this.open(around),
+      isWanted: () => this.openings === opening,
+      take: (answer) => {
         for (const run of answer.runs) if (run.is_over) this.settled.add(run.id);
         this.order = answer.runs.map((run) => run.id);
         this.change({
@@ -95,12 +107,13 @@ export class Transcript {
           hasOlder: answer.has_more,
           hasNewer: answer.has_newer,
           isKnown: true,
+          problem: null,
           grew: "end",
           counts: countsOf(answer.runs),
         });
         for (const run of answer.runs) this.followRun(run.id, run.after ?? undefined);
       },
-    );
+    });
   }
 
   /** Follows the runs of an agent that still add something. Called with every new list of runs. */
@@ -124,10 +137,15 @@ export class Transcript {
   older() {
     const first = this.window.entries[0];
     if (!first || !this.window.hasOlder) return;
-    const again = () => this.older();
-    return this.page(`before=${first.key}`, "Earlier messages are", again, (answer) => {
-      const entries = [...answer.entries.map(placed), ...this.window.entries];
-      this.change({ entries, hasOlder: answer.has_more, grew: "start" });
+    return this.page({
+      path: this.pagePath(`before=${first.key}`),
+      what: "Earlier messages are",
+      again: () => this.older(),
+      isWanted: () => this.window.entries[0]?.key === first.key,
+      take: (answer) => {
+        const entries = [...answer.entries.map(placed), ...this.window.entries];
+        this.change({ entries, hasOlder: answer.has_more, grew: "start" });
+      },
     });
   }
 
@@ -135,12 +153,20 @@ export class Transcript {
   newer() {
     const last = this.window.entries.at(-1);
     if (!last || !this.window.hasNewer) return;
-    const again = () => this.newer();
-    return this.page(`after=${last.key}`, "Later messages are", again, (answer) => {
-      const added = answer.entries.map(placed);
-      const hasNewer = answer.has_newer;
-      this.change({ entries: [...this.window.entries, ...added], hasNewer, grew: "end" });
+    return this.page({
+      path: this.pagePath(`after=${last.key}`),
+      what: "Later messages are",
+      again: () => this.newer(),
+      isWanted: () => this.window.entries.at(-1)?.key === last.key,
+      take: (answer) => {
+        const entries = [...this.window.entries, ...answer.entries.map(placed)];
+        this.change({ entries, hasNewer: answer.has_newer, grew: "end" });
+      },
     });
+  }
+
+  private pagePath(query: string) {
+    return `/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`;
   }
 
   /** Goes back to the newest entries. */
@@ -168,33 +194,25 @@ export class Transcript {
     this.followed.clear();
   }
 
-  private async page(
-    query: string,
-    what: string,
-    again: () => void,
-    take: (answer: TaskAttemptEntries) => void,
-  ) {
+  private async page(page: Asked) {
     if (this.isBusy) return;
     this.isBusy = true;
-    await this.ask(`/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`, what, again, take);
+    await this.ask(page);
     this.isBusy = false;
   }
 
-  private async ask(
-    path: string,
-    what: string,
-    again: () => void,
-    take: (answer: TaskAttemptEntries) => void,
-  ) {
+  private async ask({ path, what, again, isWanted, take }: Asked) {
     this.asked += 1;
     try {
       const answer = await get<TaskAttemptEntries>(path);
-      if (this.isClosed) return;
+      if (this.isClosed || !isWanted()) return;
       take(answer);
       this.coming.unshift(...this.meanwhile);
       this.take();
-      if (this.window.problem) this.change({ problem: null });
+      // What else did not come is still missing.
+      if (this.window.problem?.what === what) this.change({ problem: null });
     } catch (error) {
+      if (this.isClosed || !isWanted()) return;
       this.change({
         problem: { what, error: error instanceof Error ? error : new Error(String(error)), again },
       });
