@@ -7,6 +7,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useRef,
   useState,
 } from "react";
@@ -43,6 +44,8 @@ export function MentionArea({
   const list = useId();
   const [mention, setMention] = useState<Mention | null>(null);
   const [at, setAt] = useState(0);
+  /** Where the caret goes when the text that was put in is there. */
+  const next = useRef<number | null>(null);
   const offers = useOffers(project, mention);
   const look = () => {
     const { value, selectionStart, selectionEnd } = area.current ?? {
@@ -58,12 +61,16 @@ export function MentionArea({
     const { text, caret } = replaced(value, mention, offer.text);
     onChange(text);
     setMention(null);
-    const element = area.current;
-    requestAnimationFrame(() => {
-      element.focus();
-      element.setSelectionRange(caret, caret);
-    });
+    next.current = caret;
+    area.current.focus();
   };
+  // With the text, before the next key: whoever types on at once must not have the caret put back.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what the caret waits for
+  useLayoutEffect(() => {
+    const caret = next.current;
+    next.current = null;
+    if (caret !== null) area.current?.setSelectionRange(caret, caret);
+  }, [value]);
   const isOpen = mention !== null && offers.length > 0;
   const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const offer = offers[at];
@@ -99,6 +106,7 @@ export function MentionArea({
         aria-controls={isOpen ? list : undefined}
         aria-activedescendant={isOpen ? `${list}-${at}` : undefined}
         onChange={(event) => {
+          next.current = null;
           onChange(event.target.value);
           look();
         }}
