@@ -21,7 +21,7 @@ import { TurnsHere, useRuns, useTurns } from "./conversation/turns";
 import { AllowAll } from "./requests/AllowAll";
 import { type Waiting, WaitingHere } from "./requests/Request";
 import { RequestBar } from "./requests/RequestBar";
-import { alike } from "./requests/wanted";
+import { alike } from "./requests/rules";
 import { restore } from "./snapshots/restore";
 
 type Props = {

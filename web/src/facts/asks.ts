@@ -1,4 +1,4 @@
-// What an ask holds, out of the input that its agent sent with it. Agents differ, so nothing here is taken for granted.
+// What a question holds, out of the input that its agent sent with it. Agents differ, so nothing here is taken for granted.
 
 import type { Approval } from "../api/types";
 
@@ -59,28 +59,4 @@ export function choose(
   if (!isMultiple) return { chosen: [label], words: "" };
   const wanted = (it: string) => (it === label ? isChosen : answer.chosen.includes(it));
   return { ...answer, chosen: options.map((it) => it.label).filter(wanted) };
-}
-
-/** What a permission is for: the verb, the whole object, and the reason that the agent gave. */
-export function whatIsAsked(ask: Approval): { verb: string; object: string; reason: string } {
-  const input = isRecord(ask.input) ? ask.input : {};
-  const reason = textOf(input.description) || textOf(input.reason);
-  const command = Array.isArray(input.command) ? input.command.join(" ") : textOf(input.command);
-  if (command) return { verb: "Run", object: command, reason };
-  const path = textOf(input.file_path) || textOf(input.path);
-  if (path && /edit|write|patch/i.test(ask.tool_name)) return { verb: "Edit", object: path, reason };
-  if (path && /read/i.test(ask.tool_name)) return { verb: "Read", object: path, reason };
-  const url = textOf(input.url);
-  if (url) return { verb: "Fetch", object: url, reason };
-  const whole = Object.keys(input).length > 0 ? JSON.stringify(input, null, 2) : ask.text;
-  return { verb: `Use ${ask.tool_name}`, object: whole, reason };
-}
-
-const RISKS =
-  /(^|[^\w.])(rm|rmdir|unlink|shred|del|delete|drop|truncate|push|reset|clean|force|sudo|dd|mkfs[.\w]*)($|[^\w.])/i;
-
-/** What cannot be taken back lightly: it deletes, pushes or resets something. */
-export function isRisky(ask: Approval): boolean {
-  const { verb, object } = whatIsAsked(ask);
-  return /delete|remove|push|reset/i.test(ask.tool_name) || (verb !== "Edit" && RISKS.test(object));
 }

@@ -9,8 +9,8 @@ import type {
 } from "../api/types";
 import type { IconName } from "../ui/Icon";
 import { counted } from "../ui/numbers";
-import { whatIsAsked } from "./asks";
 import { clock } from "./clock";
+import { wantedLine } from "./wanted";
 
 export type State =
   | "wish"
@@ -174,8 +174,7 @@ export const askWord = (ask: Approval) =>
 export function askLine(ask: Approval): string {
   if (ask.kind === "plan") return "Plan ready.";
   if (ask.kind === "question") return firstLine(ask.text) || ask.tool_name;
-  const { verb, object } = whatIsAsked(ask);
-  return `${verb}: ${firstLine(object)}`;
+  return wantedLine(ask);
 }
 
 function requestLine({ number, checks }: NonNullable<TaskAttempt["pull_request"]>): string {

@@ -2,13 +2,14 @@
 
 import type { FormEvent } from "react";
 import type { Approval } from "../api/types";
-import { whatIsAsked } from "../facts/asks";
+import { wanted, within } from "../facts/wanted";
 import { AskButtons } from "../ui/AskButtons";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
 import { HoldButton } from "../ui/HoldButton";
 import { Markdown } from "../ui/Markdown";
 import { Questions, useAnswers } from "../ui/Questions";
+import { WholeRequest } from "../ui/WholeRequest";
 import styles from "./Inbox.module.css";
 
 type Props = { ask: Approval; answering: Answering; agent: string };
@@ -25,18 +26,14 @@ export function Request(props: Props) {
 }
 
 function Permission({ ask, answering, agent }: Props) {
-  const { verb, object, reason } = whatIsAsked(ask);
+  const { verb, reason } = wanted(ask);
   return (
     <fieldset className={styles.request}>
       <legend className="unseen">Approval: {verb}</legend>
       <p>
-        {agent} wants to {verb.toLowerCase()}:
+        {agent} wants to {within(verb)}:
       </p>
-      {/* It scrolls, so whoever has no pointer must be able to reach it. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box is reached by key. */}
-      <pre className={styles.object} tabIndex={0}>
-        {object}
-      </pre>
+      <WholeRequest ask={ask} />
       {reason && <p className={styles.facts}>why: {reason}</p>}
       <div className={styles.answers}>
         <AskButtons ask={ask} answering={answering} hints={{ allow: "a", deny: "d" }} />

@@ -2,7 +2,7 @@
 
 import { Link } from "wouter";
 import type { Approval } from "../api/types";
-import { isRisky } from "../facts/asks";
+import { isRisky } from "../facts/wanted";
 import styles from "./AskButtons.module.css";
 import { type Answering, useAnswer } from "./answer";
 import { Button } from "./Button";

@@ -4,13 +4,13 @@ import { post, sentenceOf } from "../../api/client";
 import type { Approval } from "../../api/types";
 import { world } from "../../api/world";
 import { useAway } from "../../app/away";
-import { isRisky } from "../../facts/asks";
+import { isRisky, wanted } from "../../facts/wanted";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { HoldButton } from "../../ui/HoldButton";
+import { WholeRequest } from "../../ui/WholeRequest";
 import styles from "./Request.module.css";
-import { wanted } from "./wanted";
 
 type Props = {
   /** Those that were there when it was opened: what comes later was not read. */
@@ -47,11 +47,11 @@ export function AllowAll({ asks, onClose }: Props) {
     >
       <ol className={styles.all}>
         {asks.map((ask) => {
-          const { verb, object, rest, reason } = wanted(ask);
+          const { verb, reason } = wanted(ask);
           return (
             <li key={ask.approval_id}>
-              {verb}:{!object && !rest && ` ${ask.text}`}
-              {[object, rest].map((text) => text && <Whole key={text} text={text} />)}
+              {verb}:
+              <WholeRequest ask={ask} />
               {reason && <p className={styles.about}>“{reason}”</p>}
             </li>
           );
@@ -63,15 +63,6 @@ export function AllowAll({ asks, onClose }: Props) {
         </p>
       )}
     </Dialog>
-  );
-}
-
-function Whole({ text }: { text: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <pre className={styles.object} tabIndex={0}>
-      {text}
-    </pre>
   );
 }
 

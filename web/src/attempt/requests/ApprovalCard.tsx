@@ -4,20 +4,21 @@ import { useContext, useState } from "react";
 import { get, put, sentenceOf } from "../../api/client";
 import type { Rule, SetRules } from "../../api/types";
 import { world } from "../../api/world";
-import { isRisky } from "../../facts/asks";
+import { isRisky, wanted, within } from "../../facts/wanted";
 import { Button } from "../../ui/Button";
 import { HoldButton } from "../../ui/HoldButton";
 import { MenuButton } from "../../ui/Menu";
+import { WholeRequest } from "../../ui/WholeRequest";
 import { type CardProps, WaitingHere } from "./Request";
 import styles from "./Request.module.css";
-import { isSame, rulesFor, wanted } from "./wanted";
+import { isSame, rulesFor } from "./rules";
 
 export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
   const { busy, said, off, answer } = answering;
   const [why, setWhy] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isKeeping, setKeeping] = useState(false);
-  const { verb, object, rest, reason } = wanted(ask);
+  const { verb, reason } = wanted(ask);
   const { all } = useContext(WaitingHere);
   const attempt = world().attempts.get(ask.task_attempt_id);
 
@@ -49,15 +50,9 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
   return (
     <div role="group" aria-label={`Approval: ${verb}`} className={styles.group}>
       <p className={styles.asks}>
-        {agent} wants to{" "}
-        {verb === "Run" || verb === "Edit" || verb === "Fetch" || verb === "Read"
-          ? verb.toLowerCase()
-          : `use ${verb}`}
-        :
+        {agent} wants to {within(verb)}:
       </p>
-      {object && <pre className={styles.object}>{object}</pre>}
-      {rest && <pre className={styles.object}>{rest}</pre>}
-      {!object && !rest && <p>{ask.text}</p>}
+      <WholeRequest ask={ask} />
       <p className={styles.about}>
         {reason && <>“{reason}” · </>}
         {attempt?.worktree_path ?? attempt?.container_ref ?? ""} · no rule fits

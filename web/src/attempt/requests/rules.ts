@@ -1,44 +1,7 @@
-// What an agent wants to do, in a verb and an object, and which rules would allow the like of it from now on.
+// Which requests one answer may be given to, and which rules would allow the like of one from now on.
 
 import type { Approval, SetRules } from "../../api/types";
-
-export type Wanted = {
-  /** "Run", "Edit", "Fetch", or the tool's own name. */
-  verb: string;
-  /** The whole command, path or address; null when the input tells nothing of the kind. */
-  object: string | null;
-  /** Everything else that the tool was given, as text. */
-  rest: string | null;
-  /** Why, as the agent says. */
-  reason: string | null;
-};
-
-const VERBS: ReadonlyArray<[RegExp, string, readonly string[]]> = [
-  [/bash|shell|command|exec|terminal|^run/i, "Run", ["command", "cmd", "script"]],
-  [/edit|write|patch|create_file|notebook/i, "Edit", ["file_path", "path", "notebook_path", "target_file"]],
-  [/fetch|browse|http/i, "Fetch", ["url"]],
-  [/read|view|cat/i, "Read", ["file_path", "path"]],
-  [/search|grep|glob|find/i, "Search", ["pattern", "query"]],
-];
-
-export function wanted(ask: Approval): Wanted {
-  const input = ask.input && typeof ask.input === "object" ? (ask.input as Record<string, unknown>) : {};
-  const [, verb, keys] = VERBS.find(([words]) => words.test(ask.tool_name)) ?? [null, ask.tool_name, []];
-  const all = [...keys, "command", "file_path", "path", "url"];
-  const key = all.find((name) => name in input);
-  const rest = Object.fromEntries(
-    Object.entries(input).filter(([name]) => name !== key && name !== "description"),
-  );
-  return {
-    verb: verb || "Use a tool",
-    object: key ? textOf(input[key]) : null,
-    rest: Object.keys(rest).length > 0 ? JSON.stringify(rest, null, 2) : null,
-    reason: typeof input.description === "string" ? input.description : null,
-  };
-}
-
-const textOf = (value: unknown) =>
-  typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : JSON.stringify(value);
+import { wanted } from "../../facts/wanted";
 
 /** The asks that one answer may be given to: all that wait, when they are permissions for the same verb; else none. */
 export function alike(asks: readonly Approval[]): readonly Approval[] {
