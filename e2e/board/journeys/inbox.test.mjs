@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
-const ALLOW = 'permit Bash {"command": "touch allowed.txt"}\nsay done with it';
+const ALLOW = 'permit Bash {"command": "touch allowed.txt", "sandbox": false}\nsay done with it';
 
 /** One attempt of each kind that needs somebody, made in another order than they are ranked. */
 async function crowd(world) {
@@ -38,7 +38,10 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
   await tab.page.waitForURL(/\/inbox$/);
   await rowsAre(tab, ['approval: Drop old migrations', 'question: Session store', 'failed: Upgrade to TS 7', 'conflict: Rewrite README', 'finished: Rate limiter']);
   const preview = tab.page.getByRole('region', { name: 'Preview' });
-  await preview.getByRole('group', { name: 'Approval: Run' }).getByText('touch allowed.txt').waitFor();
+  const request = preview.getByRole('group', { name: 'Approval: Run' });
+  await request.getByText('touch allowed.txt').waitFor();
+  // What it is given besides is part of what is allowed.
+  await request.getByText('"sandbox": false').waitFor();
   await tab.accessible();
   await tab.named();
 

@@ -188,8 +188,14 @@ journey('an at sign inserts a snippet and a file', async (world) => {
   await prompt.click();
   await page.keyboard.type('Look at @server');
   await dialog.getByRole('option', { name: /src\/server\.js/ }).waitFor();
-  await page.keyboard.press('Enter');
-  await page.keyboard.type('@care');
+  // Who is quick types on before the page is drawn again.
+  await prompt.evaluate(async (area) => {
+    area.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    document.execCommand('insertText', false, '@ca');
+    await new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); });
+  });
+  await page.keyboard.type('re');
   await dialog.getByRole('option', { name: /@careful/ }).click();
   await until('the words', async () => (await prompt.inputValue()) === 'Look at `src/server.js` Change nothing else. ');
   await dialog.getByRole('button', { name: 'Save as wish' }).click();
