@@ -16,7 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The forge that is tried: FORGE_BIN, or the debug build. */
 export const FORGE = resolve(process.env.FORGE_BIN ?? join(here, '../../target/debug/forge'));
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Waits end when what is waited for has happened; this only bounds a failure. */
 export const PATIENCE = 30_000;
 
