@@ -57,6 +57,31 @@ journey('a message whose answer was lost is told once, though it is sent again',
   assert.equal((await world.attempt(attempt.id)).state, 'finished');
 });
 
+journey('what is written while a message is on its way stays in the box', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Begin', 'say first');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  let go;
+  const held = new Promise((done) => { go = done; });
+  await tab.page.route('**/follow-up', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await box(tab).fill('say second');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.getByRole('button', { name: 'Sending' }).waitFor();
+  await tab.page.keyboard.press('Shift+Enter');
+  await tab.page.keyboard.type('say third');
+  go();
+  await log(tab).getByText('second', { exact: true }).waitFor();
+  await until('what was sent to be gone from the box', async () => (await box(tab).inputValue()) === 'say third');
+  await until('the rest to be kept', async () => (await world.get(`/task-attempts/${attempt.id}/draft?type=follow_up`)).prompt === 'say third');
+  await world.settled(attempt.id, 'finished');
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries`);
+  assert.equal(entries.filter(({ entry }) => entry.entry_type.type === 'user_message').length, 2);
+});
+
 journey('what is written while the agent works waits: it is edited, moved, removed, and sent in order', async (world) => {
   const project = await world.project();
   const { attempt } = await world.start(project, 'Long work', 'say working\nask May I go on?\nsay turn over');

@@ -77,18 +77,15 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
 
   const send = async (isNow: boolean) => {
     if (isEmpty || uploads.pending.some((it) => !it.problem)) return;
-    const message = {
-      prompt: promptOf(draft.text, draft.images),
-      variant,
-      image_ids: draft.images.map((image) => image.id),
-    };
+    const { text, images } = draft;
+    const message = { prompt: promptOf(text, images), variant, image_ids: images.map(({ id }) => id) };
     const isDone = await sending.run(word === "Queue" && !isNow ? "Queueing" : "Sending", async () => {
       if (word === "Queue" && !isNow) return putInQueue(id, message, waiting.length);
       const { delivered } = await tell(id, message);
       if (isNow && delivered === "queued") say(`${agent} hears it when this turn ends.`);
     });
     if (!isDone) return;
-    draft.clear();
+    draft.sent({ text, images });
     setVariant(null);
     onSent();
     box.current?.focus();

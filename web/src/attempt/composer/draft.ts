@@ -24,11 +24,20 @@ export type Drafting = {
    * that is the draft still when it is over comes into the box.
    */
   lend<T>(message: Kept, act: () => Promise<T>): Promise<T>;
-  /** Empties the box, here and on the server. */
-  clear(): void;
+  /** Takes what was sent out of the box, here and on the server. What was written meanwhile stays. */
+  sent(message: Written): void;
 };
 
 type Written = { text: string; images: readonly Picture[] };
+
+/** What is left in the box when something of it was sent: what came behind it, or all, where that was changed. */
+export function left(now: Written, sent: Written): Written {
+  const isSent = now.text.startsWith(sent.text);
+  return {
+    text: isSent ? now.text.slice(sent.text.length).trimStart() : now.text,
+    images: now.images.filter(({ id }) => !sent.images.some((it) => it.id === id)),
+  };
+}
 
 /** The box as the server keeps it: the pictures stand at the end of the text, which tells their names and places. */
 const keptOf = ({ text, images }: Written): Kept => ({
@@ -168,8 +177,8 @@ export function useDraft(attempt: string): Drafting {
         await save();
       }
     },
-    clear() {
-      show({ text: "", images: [] });
+    sent(message) {
+      show(left(latest.current, message));
       isDirty.current = true;
       void save();
     },
