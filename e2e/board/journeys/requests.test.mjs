@@ -189,7 +189,8 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   await answer(world, one.attempt, () => card().getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
   await log(tab).getByText('went on', { exact: true }).waitFor();
   // The next one that needs the person.
-  await tab.page.getByRole('navigation', { name: 'Neighbours' }).getByRole('link', { name: 'Second plan' }).click();
+  const neighbour = (name) => tab.page.getByRole('navigation', { name: 'Neighbours' }).getByRole('link', { name });
+  await neighbour('Second plan').click();
   await card().getByRole('button', { name: 'Change it' }).click();
   await card().getByRole('textbox', { name: 'What should be different?' }).fill('keep the data');
   await answer(world, two.attempt, () => card().getByRole('button', { name: 'Send' }).click({ timeout: 1000 }));
@@ -197,11 +198,17 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   assert.equal((await asked(world, one.attempt)).state, 'approved');
   assert.equal((await asked(world, two.attempt)).answer, 'keep the data');
   // What the person makes of the plan is what the agent is told to do.
-  await tab.page.getByRole('navigation', { name: 'Neighbours' }).getByRole('link', { name: 'Third plan' }).click();
+  await neighbour('Third plan').click();
   await card().getByRole('button', { name: 'Edit the plan' }).click();
   const text = card().getByRole('textbox', { name: 'The plan' });
   assert.equal(await text.inputValue(), 'Delete the tests');
   await text.fill('Mend the tests');
+  // What was begun is there for who comes back.
+  await neighbour('Second plan').click();
+  await log(tab).getByText('denied: keep the data').waitFor();
+  await neighbour('Third plan').click();
+  await text.waitFor();
+  assert.equal(await text.inputValue(), 'Mend the tests');
   await answer(world, three.attempt, () => card().getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
   await log(tab).getByText('went on', { exact: true }).waitFor();
   const changed = await asked(world, three.attempt);

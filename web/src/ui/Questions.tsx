@@ -1,8 +1,9 @@
 // The questions of an ask: options to choose from, words of one's own always last; several are one form.
 
-import { useId, useState } from "react";
+import { useId } from "react";
 import type { Approval } from "../api/types";
 import { type Answer, answerTo, choose, NO_ANSWER, type Question, questionsOf } from "../facts/asks";
+import { useBegun } from "./begun";
 import styles from "./Questions.module.css";
 import box from "./Words.module.css";
 
@@ -14,20 +15,15 @@ type Form = {
   answer: ReturnType<typeof answerTo>;
 };
 
-/** What was begun, by ask: a form that is scrolled away, or is shown elsewhere, is made anew. */
-const begun = new Map<string, readonly Answer[]>();
-
 export function useAnswers(ask: Approval): Form {
   const questions = questionsOf(ask);
-  const [answers, setAnswers] = useState(() => begun.get(ask.approval_id) ?? questions.map(() => NO_ANSWER));
+  const [answers, setAnswers] = useBegun<readonly Answer[]>(ask.approval_id, "answers", () =>
+    questions.map(() => NO_ANSWER),
+  );
   return {
     questions,
     answers,
-    change(index, answer) {
-      const next = answers.with(index, answer);
-      begun.set(ask.approval_id, next);
-      setAnswers(next);
-    },
+    change: (index, answer) => setAnswers(answers.with(index, answer)),
     answer: answerTo(questions, answers),
   };
 }

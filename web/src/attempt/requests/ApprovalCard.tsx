@@ -6,6 +6,7 @@ import type { Rule, SetRules } from "../../api/types";
 import { world } from "../../api/world";
 import { isRisky, wanted, within } from "../../facts/wanted";
 import { Button } from "../../ui/Button";
+import { useBegun } from "../../ui/begun";
 import { HoldButton } from "../../ui/HoldButton";
 import { MenuButton } from "../../ui/Menu";
 import { WholeRequest } from "../../ui/WholeRequest";
@@ -15,7 +16,7 @@ import { isSame, rulesFor } from "./rules";
 
 export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
   const { busy, said, off, answer } = answering;
-  const [why, setWhy] = useState("");
+  const [why, setWhy] = useBegun(ask.approval_id, "why", () => "");
   const [problem, setProblem] = useState<string | null>(null);
   const [isKeeping, setKeeping] = useState(false);
   const { verb, reason } = wanted(ask);

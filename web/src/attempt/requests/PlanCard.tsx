@@ -1,7 +1,7 @@
 // A plan: read it, let it be done, change its text, or say what should be different.
 
-import { useState } from "react";
 import { Button } from "../../ui/Button";
+import { useBegun } from "../../ui/begun";
 import { Markdown } from "../../ui/Markdown";
 import box from "../../ui/Words.module.css";
 import type { CardProps } from "./Request";
@@ -10,8 +10,8 @@ import styles from "./Request.module.css";
 export function PlanCard({ ask, answering }: CardProps) {
   const { busy, said, off, answer } = answering;
   const plan = planOf(ask.input) ?? ask.text;
-  const [edited, setEdited] = useState<string | null>(null);
-  const [change, setChange] = useState<string | null>(null);
+  const [edited, setEdited, isEditFresh] = useBegun<string | null>(ask.approval_id, "plan", () => null);
+  const [change, setChange, isChangeFresh] = useBegun<string | null>(ask.approval_id, "change", () => null);
   const isEdited = edited !== null && edited.trim() !== plan.trim();
   return (
     <div role="group" aria-label="Plan" className={styles.group}>
@@ -26,7 +26,7 @@ export function PlanCard({ ask, answering }: CardProps) {
           className={box.words}
           aria-label="The plan"
           rows={10}
-          autoFocus
+          autoFocus={isEditFresh}
           value={edited}
           onChange={(event) => setEdited(event.target.value)}
         />
@@ -53,7 +53,7 @@ export function PlanCard({ ask, answering }: CardProps) {
               className={styles.why}
               aria-label="What should be different?"
               placeholder="What should be different?"
-              autoFocus
+              autoFocus={isChangeFresh}
               value={change}
               onChange={(event) => setChange(event.target.value)}
               onKeyDown={(event) => {

@@ -1,14 +1,15 @@
 // A question where it was asked: the form of it, or a word why it is not answered.
 
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { Button } from "../../ui/Button";
+import { useBegun } from "../../ui/begun";
 import { Questions, useAnswers } from "../../ui/Questions";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
 
 export function QuestionCard({ ask, answering, agent }: CardProps) {
   const form = useAnswers(ask);
-  const [why, setWhy] = useState<string | null>(null);
+  const [why, setWhy, isWhyFresh] = useBegun<string | null>(ask.approval_id, "why", () => null);
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (form.answer) answering.answer(true, form.answer);
@@ -37,7 +38,7 @@ export function QuestionCard({ ask, answering, agent }: CardProps) {
               aria-label="Tell the agent why (optional)"
               placeholder="Tell the agent why (optional)"
               value={why}
-              autoFocus
+              autoFocus={isWhyFresh}
               onChange={(event) => setWhy(event.target.value)}
             />
             <Button

@@ -1,0 +1,27 @@
+// What a person has begun to write for an ask, as long as the page is open: a card that is scrolled away, or is shown
+// elsewhere, is made anew.
+
+import { useState } from "react";
+
+const begun = new Map<string, unknown>();
+
+type Begun<T> = [
+  now: T,
+  change: (now: T) => void,
+  /** It was begun here, and not brought back: only then may it take the focus. */
+  isFresh: boolean,
+];
+
+/** State that stays with an ask; `part` names what of its answer it is. */
+export function useBegun<T>(ask: string, part: string, first: () => T): Begun<T> {
+  const key = `${ask} ${part}`;
+  const [{ now, isFresh }, setState] = useState<{ now: T; isFresh: boolean }>(() => ({
+    now: begun.has(key) ? (begun.get(key) as T) : first(),
+    isFresh: false,
+  }));
+  const change = (next: T) => {
+    begun.set(key, next);
+    setState({ now: next, isFresh: true });
+  };
+  return [now, change, isFresh];
+}
