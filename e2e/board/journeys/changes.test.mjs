@@ -146,10 +146,26 @@ journey('comments on lines go to the agent as one message', async (world) => {
 journey('a comment outlives the tab, and says when its line has changed', async (world) => {
   const { attempt, page, file } = await changed(world, EVERY_KIND);
   await file('src/limit.js').getByRole('button', { name: 'Comment on line 1', exact: true }).click();
-  await page.getByRole('textbox', { name: 'Comment on line 1' }).fill('Too low.');
-  await page.getByRole('button', { name: 'Save' }).click();
+  const [box, save] = [page.getByRole('textbox', { name: 'Comment on line 1' }), page.getByRole('button', { name: 'Save' })];
+  let go;
+  const held = new Promise((done) => { go = done; });
+  await page.route('**/comments', async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.continue();
+  });
+  // Saved twice while the server is slow, it is one comment, and what is written meanwhile belongs to it.
+  await box.fill('Too');
+  await save.click();
+  await save.click();
+  await box.pressSequentially(' low.');
+  go();
+  await until('it to be saved', async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).length > 0);
   const note = file('src/limit.js').getByRole('article', { name: 'Comment on line 1' });
-  await note.waitFor();
+  await until('all of it to be saved', async () => {
+    await save.click({ timeout: 1000 }).catch(() => {});
+    return (await world.get(`/task-attempts/${attempt.id}/comments`)).some(({ text }) => text === 'Too low.');
+  });
+  await note.getByText('Too low.').waitFor();
   await page.reload();
   await note.getByText('Too low.').waitFor();
   await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'edit src/limit.js export const limit = 600;' });
@@ -227,6 +243,14 @@ journey('a diff of a thousand files is there at once, and few of them are drawn'
   const { page, tree, file, attempt } = await changed(world, script, { 'README.md': '# Shop\n' });
   await file('many/1000.txt').getByRole('row').filter({ hasText: '40' }).waitFor();
   assert.ok(await page.evaluate(() => document.querySelectorAll('*').length) < 4000);
+  // Who clicks while it still moves, clicks on what is there.
+  const isHit = await page.getByRole('group', { name: 'Changes' }).evaluate(async (list) => {
+    list.scrollTop = 300;
+    await new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); });
+    const { x, y, width, height } = list.getBoundingClientRect();
+    return list.firstElementChild.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  });
+  assert.ok(isHit);
   await tree.getByRole('treeitem', { name: /1000.txt/ }).focus();
   await page.keyboard.press('End');
   await tree.getByRole('treeitem', { name: /1999.txt/ }).click();

@@ -102,6 +102,7 @@ export const ColumnView = memo(function ColumnView({ column, ids, count, project
           role="list"
           aria-label={`${words}, ${counted(count, "task")}`}
           data-scroll="list"
+          data-windowed
           data={shown as string[]}
           itemSize={82}
           keepMounted={kept}

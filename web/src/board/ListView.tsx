@@ -34,6 +34,7 @@ export function ListView({ ids }: { ids: readonly string[] }) {
   return (
     <VList
       className={styles.list}
+      data-windowed
       role="list"
       aria-label={counted(ids.length, "task")}
       data={lines}

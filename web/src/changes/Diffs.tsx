@@ -190,6 +190,7 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
         <div
           ref={scroller}
           className={styles.scroller}
+          data-windowed
           tabIndex={files.length > 0 ? 0 : undefined}
           role="group"
           aria-label="Changes"

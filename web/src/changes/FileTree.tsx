@@ -58,7 +58,7 @@ export function FileTree({ files, place, onChoose }: Props) {
       onKeyDown={move}
       style={{ height: Math.min((rows.length - files.length) * ROW + files.length * FILE + 8, 240) }}
     >
-      <VList ref={list} itemSize={FILE} role="presentation" data={rows}>
+      <VList ref={list} itemSize={FILE} role="presentation" data-windowed data={rows}>
         {(row, index) =>
           row.type === "file" ? (
             <button

@@ -2,7 +2,7 @@
 // written is kept here until it is saved.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { get, post, postOnce, put, remove } from "../api/client";
 import type { FollowUpProcess, ReviewComment } from "../api/types";
 import { say, sayError } from "../app/notices";
@@ -33,21 +33,30 @@ export function useComments(attempt: string) {
   const { data, refetch } = useQuery({ queryKey, queryFn: ({ signal }) => get<Comment[]>(path, signal) });
   const [writing, setWriting] = useState<Writing | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const saving = useRef<Promise<boolean> | null>(null);
   const comments = data ?? [];
   const pending = comments.filter((comment) => comment.sent_at === null);
   const refresh = () => queries.invalidateQueries({ queryKey });
 
-  /** Saves what is being written; false when that did not work, and then it stays. */
-  const save = async (): Promise<boolean> => {
+  /** Saves what is being written, once however often it is asked for; false when that did not work, and then it stays. */
+  const save = (): Promise<boolean> => {
+    saving.current ??= saveNow().finally(() => {
+      saving.current = null;
+    });
+    return saving.current;
+  };
+  const saveNow = async (): Promise<boolean> => {
     if (!writing) return true;
     if (writing.text.trim() === "") {
       setWriting(null);
       return true;
     }
     try {
-      if (writing.id) await put(`${path}/${writing.id}`, { text: writing.text });
-      else await post(path, said(writing));
-      setWriting(null);
+      const { id } = writing.id
+        ? await put<Comment>(`${path}/${writing.id}`, { text: writing.text })
+        : await post<Comment>(path, said(writing));
+      // Who wrote on meanwhile goes on with the same comment.
+      setWriting((now) => (now && now !== writing ? { ...now, id } : null));
       setProblem(null);
       await refresh();
       return true;

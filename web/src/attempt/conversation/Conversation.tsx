@@ -191,6 +191,7 @@ export function Conversation({
           ref={box}
           id="log"
           className={styles.log}
+          data-windowed
           data-part={(isPart && counts !== null) || undefined}
           role="log"
           aria-label="Conversation"

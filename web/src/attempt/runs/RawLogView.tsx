@@ -45,6 +45,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
         aria-live="off"
         aria-label={label}
         data-following={isFollowing}
+        data-windowed
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
       >

@@ -40,8 +40,10 @@ export class RawLog {
 
   private hear(message: LiveMessage) {
     if ("error" in message) this.change({ problem: message.error });
-    else if ("resync" in message) this.change({ lines: [], dropped: 0 });
-    else {
+    else if ("resync" in message) {
+      this.coming.length = 0;
+      this.change({ lines: [], dropped: 0 });
+    } else {
       this.coming.push(...(message.value as RawLogPiece[]));
       if (message.finished) this.take(true);
       else this.timer ??= window.setTimeout(() => this.take(false), PACE);
