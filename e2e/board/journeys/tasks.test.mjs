@@ -239,6 +239,7 @@ journey('several agents start on the same task, with the profile and on the bran
   await start.getByRole('combobox', { name: 'Agent' }).waitFor();
   await start.getByRole('button', { name: 'Start', exact: true }).click();
   await until('the third attempt', async () => (await attemptsOf('Twice')).length === 3);
+  await start.waitFor({ state: 'detached' });
 
   // When the second cannot be started the task is there all the same, once, and nothing asks to make it again.
   await page.route('**/api/task-attempts', (route) => route.request().method() === 'POST'
