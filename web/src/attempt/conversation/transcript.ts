@@ -38,7 +38,7 @@ export type Window = {
   readonly hasOlder: boolean;
   /** There are later ones than the last: the window was moved away from the end. */
   readonly hasNewer: boolean;
-  /** How many entries have come since the window was moved or nobody looked. */
+  /** False until the first answer has come. */
   readonly isKnown: boolean;
   readonly problem: Missing | null;
   /** Which end grew last: what grows above must not move what is read. */
