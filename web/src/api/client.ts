@@ -1,6 +1,8 @@
 // Calls to the server: every answer is opened here, and every refusal becomes a `Refused` with the server's own
 // sentence. Retries only what may be sent twice: reads, and calls that carry an idempotency key.
 
+import { send } from "./send";
+
 /** A call that did not succeed: the server's sentence, or why it could not be reached. */
 export class Refused extends Error {
   constructor(
@@ -94,7 +96,7 @@ async function call<T>(method: Method, path: string, { body, key, signal }: Opti
 async function reach(url: string, request: RequestInit, maySendAgain: boolean): Promise<Response> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await fetch(url, request);
+      return await send(url, request);
     } catch (error) {
       if (request.signal?.aborted) throw error;
       if (!maySendAgain || attempt === 2) throw new Refused("The server cannot be reached.", 0);
