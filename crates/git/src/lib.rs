@@ -50,6 +50,7 @@ mod restore;
 mod scratch;
 mod snapshot;
 mod squash;
+mod staged;
 mod standing;
 mod tidy;
 mod transport;

@@ -3,17 +3,17 @@
 //! Every step from the top down is opened by itself and must be a directory, so that nothing outside is reached
 //! whatever lies in between.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result, io_error};
+use crate::staged::Staged;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -51,20 +51,34 @@ impl Place {
 
     /// Writes a file anew, in place of whatever file, link or empty directory is there.
     pub(crate) fn write(&self, path: &Path, content: &[u8], executable: bool) -> Result<()> {
-        let (parent, name) = self.cleared(path)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
-        let full = self.top.join(path);
-        let opened = rustix::fs::openat(&parent, &name, flags, mode);
-        let opened = opened.map_err(|error| io_error("write", &full)(error.into()))?;
-        fs::File::from(opened).write_all(content).map_err(io_error("write", &full))
+        self.put(path, "write", |parent| Staged::file(parent, content, mode))
     }
 
     /// Makes a link in place of whatever file, link or empty directory is there.
     pub(crate) fn link(&self, path: &Path, target: &[u8]) -> Result<()> {
-        let (parent, name) = self.cleared(path)?;
-        let made = rustix::fs::symlinkat(OsStr::from_bytes(target), &parent, &name);
-        made.map_err(|error| io_error("link", &self.top.join(path))(error.into()))
+        self.put(path, "link", |parent| Staged::link(parent, target))
+    }
+
+    fn put(
+        &self,
+        path: &Path,
+        act: &'static str,
+        stage: impl for<'a> FnOnce(&'a OwnedFd) -> io::Result<Staged<'a>>,
+    ) -> Result<()> {
+        let full = self.top.join(path);
+        let Some((parent, name)) = self.parent(path, true)? else {
+            return Err(Error::NoSuchPath { path: full });
+        };
+        let staged = stage(&parent).map_err(io_error(act, &full))?;
+        let put = match staged.put(&name) {
+            Err(Errno::ISDIR) => {
+                self.remove_hollow(path)?;
+                staged.put(&name)
+            }
+            put => put,
+        };
+        put.map_err(|error| io_error("replace", &full)(error.into()))
     }
 
     /// Makes a directory, unless there is one.
@@ -73,22 +87,6 @@ impl Place {
         match rustix::fs::mkdirat(&parent, &name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(io_error("make", &self.top.join(path))(error.into())),
-        }
-    }
-
-    /// Opens the directory that a path is to be in, and makes sure that nothing has its name there.
-    fn cleared(&self, path: &Path) -> Result<(OwnedFd, OsString)> {
-        let full = self.top.join(path);
-        let Some((parent, name)) = self.parent(path, true)? else {
-            return Err(Error::NoSuchPath { path: full });
-        };
-        match rustix::fs::unlinkat(&parent, &name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok((parent, name)),
-            Err(Errno::ISDIR | Errno::PERM) => {
-                self.remove_hollow(path)?;
-                Ok((parent, name))
-            }
-            Err(error) => Err(io_error("replace", &full)(error.into())),
         }
     }
 
