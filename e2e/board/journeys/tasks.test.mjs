@@ -1,6 +1,8 @@
 // Tasks: made, started, changed, copied, divided, removed and brought back.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { journey } from '../journey.mjs';
 import { until } from '../world.mjs';
 
@@ -140,6 +142,41 @@ journey('a task is edited, duplicated and divided', async (world) => {
   assert.deepEqual(tasks.map((it) => it.title).sort(), ['A part', 'The better thing', 'The copy']);
   assert.equal(tasks.find((it) => it.title === 'A part').parent_task_attempt, attempt.id);
   assert.equal(tasks.find((it) => it.title === 'The copy').description, 'say newer');
+});
+
+journey('a part of a task begins with what the agent of the whole knows', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  const { attempt } = await world.start(project, 'The whole thing', 'edit made.txt hello');
+  await world.settled(attempt.id, 'finished');
+  await onBoard(tab, 'The whole thing').waitFor();
+  await act(tab, 'The whole thing', 'Subtask');
+  const part = page.getByRole('dialog', { name: 'New subtask' });
+  const base = part.getByRole('combobox', { name: 'Base branch' });
+  const agent = part.getByRole('combobox', { name: 'Agent' });
+  await part.getByRole('textbox', { name: 'Title' }).fill('A part');
+  await part.getByRole('textbox', { name: 'What should be done' }).fill('say I remember');
+  await part.getByRole('checkbox', { name: 'Begin with what Scripted knows from that attempt' }).check();
+  assert.equal(await base.inputValue(), attempt.branch);
+  await agent.selectOption('CODEX');
+  await part.getByRole('status').filter({ hasText: 'Only Scripted knows that conversation.' }).waitFor();
+  await tab.accessible();
+  await agent.selectOption('SCRIPTED');
+  await part.getByRole('button', { name: 'Start', exact: true }).click();
+  await part.waitFor({ state: 'detached' });
+
+  const task = (await tasksOf(world, project)).find((it) => it.title === 'A part');
+  const [made] = await world.get(`/task-attempts?task_id=${task.id}`);
+  assert.deepEqual([made.forked_from, made.target_branch], [attempt.id, attempt.branch]);
+  await world.settled(made.id, 'finished');
+  assert.equal(readFileSync(join(made.container_ref, 'made.txt'), 'utf8'), 'hello\n');
+  await page.goto(`/a/${made.id}`);
+  await page.getByRole('link', { name: 'branched off' }).click();
+  await page.waitForURL(`**/a/${attempt.id}`);
+  // The branch of an attempt is nothing that the project's next task is offered.
+  await page.goto(`/p/${project.id}`);
+  await page.getByRole('button', { name: 'New task in Wish' }).click();
+  await until('the usual branch', async () => (await page.getByRole('combobox', { name: 'Base branch' }).inputValue()) === 'main');
 });
 
 journey('a deleted task comes back with its undo', async (world) => {

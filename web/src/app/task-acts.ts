@@ -29,14 +29,15 @@ export function startTask(id: string) {
   });
 }
 
-/** Starts one attempt, and remembers with what. */
-export async function startAttempt(task: string, profile: string, base: string | null) {
+/** Starts one attempt, and remembers with what, unless it branches off the conversation of another. */
+export async function startAttempt(task: string, profile: string, base: string | null, memory?: string) {
   const attempt = await postOnce<TaskAttempt>("/task-attempts", {
     task_id: task,
     executor_profile_id: profileOf(profile),
     base_branch: base,
+    fork_from: memory,
   });
-  rememberStart(attempt.project_id, profile, base);
+  if (!memory) rememberStart(attempt.project_id, profile, base);
   return attempt;
 }
 

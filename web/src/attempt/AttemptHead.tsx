@@ -25,6 +25,7 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
     sameList,
   );
   const facts = useWorld((world) => indexOf(world).factsOfAttempt(attempt.id), sameFacts);
+  const whole = useWorld((world) => world.attempts.get(attempt.forked_from ?? ""));
   const number = attempts.findIndex(({ id }) => id === attempt.id) + 1;
   const others = (): MenuItem[] => [
     ...attempts.map((it, index) => ({
@@ -93,6 +94,15 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
             {isLive ? <Elapsed since={facts.since} /> : <Ago since={facts.since} />}
             <span className={styles.agent}>{profileWords(attempt.executor_profile_id)}</span>
             {attempt.cost_micros ? <span>{money(attempt.cost_micros)}</span> : null}
+            {whole && (
+              <Link
+                className={styles.whole}
+                href={`/a/${whole.id}`}
+                title="It began with what was said there."
+              >
+                branched off
+              </Link>
+            )}
           </p>
         )}
         <span className={styles.gap} />

@@ -8,6 +8,7 @@ import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { shown } from "../app/keys";
 import { say } from "../app/notices";
+import { profileKey } from "../facts/agents";
 import { projectsByName } from "../facts/projects";
 import { Button } from "../ui/Button";
 import { CheckField, SelectField } from "../ui/Field";
@@ -24,6 +25,7 @@ import {
   withoutPicture,
 } from "./draft";
 import { Images, useImages } from "./Images";
+import { canBranchOff, Memory, whyNoMemory } from "./Memory";
 import { Risk } from "./Risk";
 import { saveTask, sayStarted, startNew } from "./save";
 import styles from "./Task.module.css";
@@ -54,10 +56,11 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
   // The words of an older task come after the dialog, which had nothing to give the focus to.
   useEffect(() => titleBox.current?.focus(), []);
   const projects = useWorld(projectsByName, sameList);
-  const partOf = useWorld((world) => {
-    const attempt = parent ? world.attempts.get(parent) : undefined;
-    return attempt?.task_id ? world.tasks.get(attempt.task_id)?.title : undefined;
-  });
+  const whole = useWorld((world) => (parent ? world.attempts.get(parent) : undefined));
+  const partOf = useWorld((world) => (whole?.task_id ? world.tasks.get(whole.task_id)?.title : undefined));
+  const [isRemembering, setRemembering] = useState(false);
+  const isAside = whole?.project_id === project && canBranchOff(whole, info);
+  const remembered = isAside && isRemembering ? whole : undefined;
 
   const change = (part: Partial<TaskDraft>) =>
     setDraft((before) => {
@@ -76,7 +79,8 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
   );
 
   const profiles = chosen ?? [likelyProfile(project, info) ?? ""];
-  const notReady = whyNotAll(profiles, info);
+  const noMemory = (profiles: readonly string[]) => (remembered ? whyNoMemory(remembered, profiles) : null);
+  const notReady = whyNotAll(profiles, info) ?? noMemory(profiles);
   const isEmpty = draft.title.trim() === "";
   const whyNot = away ?? (images.isBusy ? "Images are still being uploaded." : null);
 
@@ -94,9 +98,9 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
     try {
       if (act === "start") {
         const agents = (chosen ?? [(await usualProfile(project)) ?? ""]).filter(Boolean);
-        const why = whyNotAll(agents, await aboutAgents());
+        const why = whyNotAll(agents, await aboutAgents()) ?? noMemory(agents);
         if (why) throw new Error(why);
-        sayStarted(agents, await startNew(about, agents, base));
+        sayStarted(agents, await startNew(about, agents, base, remembered?.id));
       } else {
         await saveTask(about, task);
         say(task ? "Saved." : "Saved as a wish.");
@@ -208,6 +212,18 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
               <Agents profiles={profiles} onChange={setChosen} />
               <BaseChoice key={project} project={project} value={base} onChange={setBase} />
             </div>
+            {isAside && (
+              <Memory
+                attempt={whole}
+                isOn={isRemembering}
+                why={noMemory(profiles)}
+                onChange={(isOn) => {
+                  setRemembering(isOn);
+                  setChosen(isOn ? [profileKey(whole.executor_profile_id)] : null);
+                  setBase(isOn ? whole.branch : likelyBase(project));
+                }}
+              />
+            )}
             <Risk project={project} profiles={profiles} />
           </>
         )}

@@ -35,12 +35,13 @@ export type NotStarted = { profile: string; why: string };
 
 /**
  * Makes a task and starts an attempt with each profile. The first one decides whether there is a task at all; which of
- * the others could not be started is the answer.
+ * the others could not be started is the answer. With `memory` each branches off that attempt's conversation.
  */
 export async function startNew(
   about: TaskWords,
   profiles: readonly string[],
   base: string | null,
+  memory?: string,
 ): Promise<readonly NotStarted[]> {
   const [first, ...others] = profiles;
   if (!first) throw new Error("Choose an agent first.");
@@ -49,13 +50,14 @@ export async function startNew(
     task: bodyOf(about),
     executor_profile_id: profileOf(first),
     base_branch: base,
+    fork_from: memory,
   });
   const refused: NotStarted[] = [];
   for (const profile of others)
-    await startAttempt(started.id, profile, base).catch((error) =>
+    await startAttempt(started.id, profile, base, memory).catch((error) =>
       refused.push({ profile, why: sentenceOf(error) }),
     );
-  rememberStart(about.project, first, base);
+  if (!memory) rememberStart(about.project, first, base);
   return refused;
 }
 
