@@ -396,6 +396,13 @@ journey('the space bar peeks at a card, the look goes along with the focus, and 
   await peek.waitFor();
   await page.keyboard.press('Space');
   await peek.waitFor({ state: 'detached' });
+  // A permission is shown to its last line.
+  const asking = await world.start(project, 'Drop old migrations', 'permit Bash {"command":"cp -r migrations backup\\nrm -rf ./migrations"}');
+  await inColumn(tab, 'Review', 'Drop old migrations').focus();
+  await page.keyboard.press('Space');
+  await peek.getByText('cp -r migrations backup rm -rf ./migrations', { exact: true }).waitFor();
+  await tab.accessible();
+  await world.post(`/task-attempts/${asking.attempt.id}/stop`);
   // A look is no visit: what was not opened is still new.
   assert.equal((await world.attempt(attempt.id)).seen_at, null);
 });

@@ -7,6 +7,7 @@ import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
 import { LastLines } from "../ui/LastLines";
 import { StateMark } from "../ui/StateMark";
+import { WholeRequest } from "../ui/WholeRequest";
 import { useActive } from "./active";
 import { cardOf, sameCard } from "./cards";
 import { Meta } from "./Meta";
@@ -24,7 +25,7 @@ export function Peek({ onClose }: { onClose: () => void }) {
   }, [onClose]);
   if (!card) return null;
   const { task, facts } = card;
-  const { attempt } = facts;
+  const { attempt, ask } = facts;
   return (
     <section className={styles.peek} aria-label="Peek">
       <header className={styles.head}>
@@ -36,6 +37,7 @@ export function Peek({ onClose }: { onClose: () => void }) {
         {LOOKS[facts.state].words}
         {facts.reason && `: ${facts.reason}`}
       </p>
+      {ask?.kind === "permission" && <WholeRequest ask={ask} />}
       <Meta card={card} />
       {attempt && (
         <p className={styles.about}>
