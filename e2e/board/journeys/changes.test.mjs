@@ -147,24 +147,40 @@ journey('a comment outlives the tab, and says when its line has changed', async 
   const { attempt, page, file } = await changed(world, EVERY_KIND);
   await file('src/limit.js').getByRole('button', { name: 'Comment on line 1', exact: true }).click();
   const [box, save] = [page.getByRole('textbox', { name: 'Comment on line 1' }), page.getByRole('button', { name: 'Save' })];
+  const texts = async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).map(({ text }) => text).sort();
+  const saved = (...wanted) => until(`saved: ${wanted}`, async () => JSON.stringify(await texts()) === JSON.stringify(wanted));
   let go;
-  const held = new Promise((done) => { go = done; });
+  let held;
+  const hold = () => { held = new Promise((done) => { go = done; }); };
   await page.route('**/comments', async (route) => {
     if (route.request().method() === 'POST') await held;
     await route.continue();
   });
-  // Saved twice while the server is slow, it is one comment, and what is written meanwhile belongs to it.
+  // Saved twice while the server is slow, it is one comment. What is written meanwhile belongs to it, and is saved
+  // before another one is begun.
+  hold();
   await box.fill('Too');
   await save.click();
   await save.click();
   await box.pressSequentially(' low.');
+  const other = page.getByRole('textbox', { name: 'Comment on line 31' });
+  await file('src/server.js').getByRole('button', { name: 'Comment on line 31', exact: true }).click();
   go();
-  await until('it to be saved', async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).length > 0);
+  await other.waitFor();
+  await saved('Too low.');
   const note = file('src/limit.js').getByRole('article', { name: 'Comment on line 1' });
-  await until('all of it to be saved', async () => {
-    await save.click({ timeout: 1000 }).catch(() => {});
-    return (await world.get(`/task-attempts/${attempt.id}/comments`)).some(({ text }) => text === 'Too low.');
-  });
+  // Who writes on stays in the box when the server has answered.
+  hold();
+  await other.fill('And');
+  await save.click();
+  await other.pressSequentially(' here');
+  go();
+  await saved('And', 'Too low.');
+  await page.keyboard.type('!');
+  await save.click();
+  await saved('And here!', 'Too low.');
+  const [second] = (await world.get(`/task-attempts/${attempt.id}/comments`)).filter(({ text }) => text === 'And here!');
+  await world.call('DELETE', `/task-attempts/${attempt.id}/comments/${second.id}`);
   await note.getByText('Too low.').waitFor();
   await page.reload();
   await note.getByText('Too low.').waitFor();

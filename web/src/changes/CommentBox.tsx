@@ -15,6 +15,7 @@ export function CommentBox() {
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     box.current?.focus();
+    box.current?.setSelectionRange(box.current.value.length, box.current.value.length);
   }, []);
   if (!writing) return null;
   const name = `Comment on ${placeWords(writing.side, writing.line, writing.end_line)}`;
@@ -34,7 +35,11 @@ export function CommentBox() {
             const row = box.current
               ?.closest("[role=rowgroup]")
               ?.querySelector<HTMLElement>(`[data-row="${rowOf(box.current)}"]`);
-            void comments.save().then((isSaved) => isSaved && row?.focus({ preventScroll: true }));
+            // Who writes on is in the box still, or in the one that took its place.
+            const isDone = () => document.activeElement === document.body;
+            void comments
+              .save()
+              .then((isSaved) => isSaved && isDone() && row?.focus({ preventScroll: true }));
           } else if (event.key === "Escape") {
             event.preventDefault();
             event.stopPropagation();

@@ -32,11 +32,22 @@ export function useComments(attempt: string) {
   const queryKey = keyOf.attempt(attempt, "comments");
   const { data, refetch } = useQuery({ queryKey, queryFn: ({ signal }) => get<Comment[]>(path, signal) });
   const [writing, setWriting] = useState<Writing | null>(null);
+  // Kept beside the state: an answer of the server finds what was written on meanwhile.
+  const latest = useRef<Writing | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const saving = useRef<Promise<boolean> | null>(null);
   const comments = data ?? [];
   const pending = comments.filter((comment) => comment.sent_at === null);
   const refresh = () => queries.invalidateQueries({ queryKey });
+  const show = (now: Writing | null) => {
+    latest.current = now;
+    setWriting(now);
+  };
+  const note = (comment: Comment) =>
+    queries.setQueryData<Comment[]>(
+      queryKey,
+      (known) => known && [...known.filter(({ id }) => id !== comment.id), comment],
+    );
 
   /** Saves what is being written, once however often it is asked for; false when that did not work, and then it stays. */
   const save = (): Promise<boolean> => {
@@ -46,17 +57,19 @@ export function useComments(attempt: string) {
     return saving.current;
   };
   const saveNow = async (): Promise<boolean> => {
-    if (!writing) return true;
-    if (writing.text.trim() === "") {
-      setWriting(null);
+    const saved = latest.current;
+    if (!saved || saved.text.trim() === "") {
+      show(null);
       return true;
     }
     try {
-      const { id } = writing.id
-        ? await put<Comment>(`${path}/${writing.id}`, { text: writing.text })
-        : await post<Comment>(path, said(writing));
-      // Who wrote on meanwhile goes on with the same comment.
-      setWriting((now) => (now && now !== writing ? { ...now, id } : null));
+      const comment = saved.id
+        ? await put<Comment>(`${path}/${saved.id}`, { text: saved.text })
+        : await post<Comment>(path, said(saved));
+      note(comment);
+      // Who wrote on meanwhile goes on with the same comment, and the box stays.
+      const now = latest.current;
+      show(now && now !== saved ? { ...now, id: comment.id } : null);
       setProblem(null);
       await refresh();
       return true;
@@ -75,21 +88,22 @@ export function useComments(attempt: string) {
     problem,
     save,
     write(text: string) {
-      setWriting((now) => now && { ...now, text });
+      show(latest.current && { ...latest.current, text });
     },
-    /** Opens the box at a place; what was begun elsewhere is saved first. */
+    /** Opens the box at a place; what was begun elsewhere is saved first, to its last word. */
     async begin(at: Writing) {
-      if (await save()) setWriting(at);
+      while (latest.current) if (!(await save())) return;
+      show(at);
     },
     cancel() {
-      setWriting(null);
+      show(null);
       setProblem(null);
     },
     /** Drops comments, saved or not; undo saves all of them as they were. */
     async discard(list: ReadonlyArray<Comment | Writing>) {
       try {
         await Promise.all(list.map(({ id }) => id && remove(`${path}/${id}`)));
-        setWriting((now) => (list.some(({ id }) => id === now?.id) ? null : now));
+        if (list.some(({ id }) => id === latest.current?.id)) show(null);
         const undo = async () => {
           try {
             for (const comment of list) await post(path, said(comment));
