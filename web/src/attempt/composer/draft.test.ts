@@ -19,6 +19,7 @@ it("what is written while a message is on its way stays", () => {
     text: "and that",
     images: [b],
   });
+  expect(left({ text: "Look at this", images: [] }, { text: " Look at this ", images: [] }).text).toBe("");
   // Nobody can tell which words of a text that was changed were sent.
   expect(left({ text: "Don't look", images: [] }, sent)).toEqual({ text: "Don't look", images: [] });
 });

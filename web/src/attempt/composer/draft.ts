@@ -32,9 +32,10 @@ type Written = { text: string; images: readonly Picture[] };
 
 /** What is left in the box when something of it was sent: what came behind it, or all, where that was changed. */
 export function left(now: Written, sent: Written): Written {
-  const isSent = now.text.startsWith(sent.text);
+  // What is sent has no space at its ends, and the box may have been told so meanwhile.
+  const [text, head] = [now.text.trimStart(), sent.text.trim()];
   return {
-    text: isSent ? now.text.slice(sent.text.length).trimStart() : now.text,
+    text: text.startsWith(head) ? text.slice(head.length).trimStart() : now.text,
     images: now.images.filter(({ id }) => !sent.images.some((it) => it.id === id)),
   };
 }

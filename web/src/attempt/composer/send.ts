@@ -23,9 +23,12 @@ export const readDraft = (attempt: string) => get<DraftResponse>(draftOf(attempt
 export const writeDraft = (attempt: string, { prompt, variant, image_ids }: Message) =>
   put<DraftResponse>(draftOf(attempt), { prompt, image_ids, ...(variant ? { variant } : {}) });
 
-/** Puts the draft at the end of the queue. A queue that stands still goes on with it, from its beginning. */
-const queueDraft = (attempt: string) =>
-  post<DraftResponse>(`/task-attempts/${attempt}/draft/queue?type=follow_up`, { queued: true });
+/**
+ * Puts the draft at the end of the queue. A queue that stands still goes on with it, from its beginning. A `prompt` is
+ * what is queued, whatever was written into the draft meanwhile.
+ */
+const queueDraft = (attempt: string, prompt?: string) =>
+  post<DraftResponse>(`/task-attempts/${attempt}/draft/queue?type=follow_up`, { queued: true, prompt });
 
 /**
  * Puts a message at the end of the queue. The first one goes in as the attempt's draft, which is how an agent that could
@@ -34,7 +37,7 @@ const queueDraft = (attempt: string) =>
 export async function queue(attempt: string, message: Message, waiting: number) {
   if (waiting > 0) return void (await tell(attempt, message));
   await writeDraft(attempt, message);
-  await queueDraft(attempt);
+  await queueDraft(attempt, message.prompt);
 }
 
 const queueOf = (attempt: string) => `/task-attempts/${attempt}/queue`;
