@@ -51,14 +51,21 @@ journey('an approval is read in full and allowed with a click', async (world) =>
 
 journey('an approval is denied with a reason, which the agent hears', async (world) => {
   const project = await world.project();
-  const { attempt } = await world.start(project, 'Drop old migrations', `${PERMIT}\nsay went on`);
+  const { attempt } = await world.start(project, 'Drop old migrations', `${PERMIT}\n${PERMIT.replace('migrations', 'cache')}\nsay went on`);
   const tab = await world.open(`/a/${attempt.id}`);
   const card = log(tab).getByRole('group', { name: 'Approval: Run' });
-  await card.getByRole('textbox', { name: 'Tell the agent why (optional)' }).fill('use a backup first');
+  const why = card.getByRole('textbox', { name: 'Tell the agent why (optional)' });
+  await why.fill('use a backup first');
   await answer(world, attempt, () => card.getByRole('button', { name: 'Deny' }).click({ timeout: 1000 }));
   await log(tab).getByText('denied: use a backup first').waitFor();
-  const ask = await asked(world, attempt);
-  assert.deepEqual([ask.state, ask.answer], ['denied', 'use a backup first']);
+  // The key says the same as the button.
+  await card.getByText('rm -rf ./cache').waitFor();
+  await why.fill('it is warm');
+  await why.blur();
+  await answer(world, attempt, () => tab.page.keyboard.press('d'));
+  await log(tab).getByText('denied: it is warm').waitFor();
+  const asks = await world.get(`/approvals?task_attempt_id=${attempt.id}`);
+  assert.deepEqual(asks.map(({ state, answer }) => [state, answer]).sort(), [['denied', 'it is warm'], ['denied', 'use a backup first']]);
 });
 
 journey('keys answer the oldest request, and only one that can be seen', async (world) => {
@@ -209,8 +216,12 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   await neighbour('Third plan').click();
   await text.waitFor();
   assert.equal(await text.inputValue(), 'Mend the tests');
-  await answer(world, three.attempt, () => card().getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
-  await log(tab).getByText('went on', { exact: true }).waitFor();
+  // On the page of everything that waits, it is the changed one that is let go.
+  await tab.page.getByRole('link', { name: /^Inbox/ }).first().click();
+  await tab.page.getByRole('main').getByText('Third plan').first().click();
+  await tab.page.getByText('Plan ready, as you changed it.').waitFor();
+  await tab.page.getByText('Mend the tests', { exact: true }).waitFor();
+  await answer(world, three.attempt, () => tab.page.getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
   const changed = await asked(world, three.attempt);
   assert.deepEqual([changed.state, changed.answer], ['approved', 'Mend the tests']);
 });

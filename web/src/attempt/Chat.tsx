@@ -9,6 +9,7 @@ import { agentWord } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { useAct } from "../ui/act";
 import { useAnswer } from "../ui/answer";
+import { begunOf } from "../ui/begun";
 import { Confirm } from "../ui/Dialog";
 import styles from "./Chat.module.css";
 import { Composer, type ComposerHandle } from "./composer/Composer";
@@ -79,7 +80,10 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
     if (!first) return;
     const key = keyOfAsk(first.approval_id);
     if (key && !seen.has(first.approval_id)) conversation.current?.show(key);
-    else answering.answer(approved, scope ? { scope } : {});
+    else {
+      const why = begunOf<string>(first.approval_id, "why")?.trim();
+      answering.answer(approved, scope ? { scope } : !approved && why ? { reason: why } : {});
+    }
   };
   const isPermission = first?.kind === "permission";
   useActions("attempt", {

@@ -8,6 +8,7 @@ import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
 import { HoldButton } from "../ui/HoldButton";
 import { Markdown } from "../ui/Markdown";
+import { usePlan } from "../ui/plan";
 import { Questions, useAnswers } from "../ui/Questions";
 import { WholeRequest } from "../ui/WholeRequest";
 import styles from "./Inbox.module.css";
@@ -49,19 +50,20 @@ function Permission({ ask, answering, agent }: Props) {
 }
 
 function Plan({ ask, answering }: Props) {
+  const { plan, edited, isEdited, words } = usePlan(ask);
   return (
     <fieldset className={styles.request}>
       <legend className="unseen">Plan</legend>
-      <p>Plan ready.</p>
+      <p>{isEdited ? "Plan ready, as you changed it." : "Plan ready."}</p>
       <div className={styles.plan}>
-        <Markdown text={ask.text} />
+        <Markdown text={edited ?? plan} />
       </div>
       <div className={styles.answers}>
         <Button
           kind="ask"
           busy={answering.said === true && answering.busy}
           disabled={answering.off}
-          onClick={() => answering.answer(true)}
+          onClick={() => answering.answer(true, words)}
         >
           Go
         </Button>

@@ -24,7 +24,7 @@ export function Memory({ attempt, isOn, why, onChange }: Props) {
     <div>
       <CheckField
         label={`Begin with what ${agentWord(attempt.executor_profile_id.executor)} knows from that attempt`}
-        help="When it is started now: its conversation is branched off, and its branch is the base. A wish keeps no memory."
+        help="When it is started now: its conversation is branched off, on its branch unless you choose another. A wish keeps no memory."
         checked={isOn}
         onChange={(event) => onChange(event.target.checked)}
       />

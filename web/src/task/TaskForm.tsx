@@ -79,7 +79,7 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
   );
 
   const profiles = chosen ?? [likelyProfile(project, info) ?? ""];
-  const noMemory = (profiles: readonly string[]) => (remembered ? whyNoMemory(remembered, profiles) : null);
+  const noMemory = (agents: readonly string[]) => (remembered ? whyNoMemory(remembered, agents) : null);
   const notReady = whyNotAll(profiles, info) ?? noMemory(profiles);
   const isEmpty = draft.title.trim() === "";
   const whyNot = away ?? (images.isBusy ? "Images are still being uploaded." : null);
@@ -149,6 +149,7 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
               onChange={(event) => {
                 setProject(event.target.value);
                 setChosen(null);
+                setRemembering(false);
                 setBase(likelyBase(event.target.value));
               }}
             >
@@ -220,7 +221,8 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
                 onChange={(isOn) => {
                   setRemembering(isOn);
                   setChosen(isOn ? [profileKey(whole.executor_profile_id)] : null);
-                  setBase(isOn ? whole.branch : likelyBase(project));
+                  // One in the person's own checkout has no branch of its own.
+                  setBase(isOn && !whole.in_place ? whole.branch : likelyBase(project));
                 }}
               />
             )}

@@ -92,9 +92,13 @@ export function CheckField({ label, help, ...rest }: About & InputHTMLAttributes
   const id = useId();
   return (
     <div className={styles.check}>
-      <input {...rest} type="checkbox" id={id} />
+      <input {...rest} {...described(id, { label, help })} type="checkbox" id={id} />
       <label htmlFor={id}>{label}</label>
-      {help && <p className={styles.help}>{help}</p>}
+      {help && (
+        <p id={`${id}-help`} className={styles.help}>
+          {help}
+        </p>
+      )}
     </div>
   );
 }

@@ -8,9 +8,12 @@ const begun = new Map<string, unknown>();
 type Begun<T> = [
   now: T,
   change: (now: T) => void,
-  /** It was begun here, and not brought back: only then may it take the focus. */
+  /** It was changed since it was drawn, and not just brought back: only then may it take the focus. */
   isFresh: boolean,
 ];
+
+/** What was begun, for who answers without its box, such as a key. */
+export const begunOf = <T>(ask: string, part: string) => begun.get(`${ask} ${part}`) as T | undefined;
 
 /** State that stays with an ask; `part` names what of its answer it is. */
 export function useBegun<T>(ask: string, part: string, first: () => T): Begun<T> {

@@ -143,7 +143,7 @@ function One({ placed }: { placed: Placed }) {
 
 function Asked({ approval, placed }: { approval: string; placed: Placed }) {
   const ask = useWorld((world) => world.asks.get(approval));
-  if (ask) return <Request ask={ask} />;
+  if (ask) return <Request key={ask.approval_id} ask={ask} />;
   return <p className={styles.feedback}>Waits for an answer: {placed.entry.content}</p>;
 }
 

@@ -79,7 +79,7 @@ export class Transcript {
   /** What came live while an answer was on its way, which may be older than that. */
   private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
   private isClosed = false;
-  /** The person reads above the end: what comes is not added when there is no room. */
+  /** The person reads the end. Above it, what comes is not added when there is no room. */
   isAtEnd = true;
 
   constructor(private readonly attempt: string) {}

@@ -3,16 +3,15 @@
 import { Button } from "../../ui/Button";
 import { useBegun } from "../../ui/begun";
 import { Markdown } from "../../ui/Markdown";
+import { usePlan } from "../../ui/plan";
 import box from "../../ui/Words.module.css";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
 
 export function PlanCard({ ask, answering }: CardProps) {
   const { busy, said, off, answer } = answering;
-  const plan = planOf(ask.input) ?? ask.text;
-  const [edited, setEdited, isEditFresh] = useBegun<string | null>(ask.approval_id, "plan", () => null);
+  const { plan, edited, setEdited, isFresh: isEditFresh, words } = usePlan(ask);
   const [change, setChange, isChangeFresh] = useBegun<string | null>(ask.approval_id, "change", () => null);
-  const isEdited = edited !== null && edited.trim() !== plan.trim();
   return (
     <div role="group" aria-label="Plan" className={styles.group}>
       <p className={styles.asks}>Plan ready.</p>
@@ -32,12 +31,7 @@ export function PlanCard({ ask, answering }: CardProps) {
         />
       )}
       <div className={styles.row}>
-        <Button
-          kind="ask"
-          busy={said === true && busy}
-          disabled={off}
-          onClick={() => answer(true, isEdited ? { text: edited } : {})}
-        >
+        <Button kind="ask" busy={said === true && busy} disabled={off} onClick={() => answer(true, words)}>
           Go
         </Button>
         {edited === null && (
@@ -72,9 +66,4 @@ export function PlanCard({ ask, answering }: CardProps) {
       </div>
     </div>
   );
-}
-
-function planOf(input: unknown): string | null {
-  const plan = (input as { plan?: unknown } | null)?.plan;
-  return typeof plan === "string" && plan.trim() !== "" ? plan : null;
 }
