@@ -67,9 +67,7 @@ impl Place {
         stage: impl for<'a> FnOnce(&'a OwnedFd) -> io::Result<Staged<'a>>,
     ) -> Result<()> {
         let full = self.top.join(path);
-        let Some((parent, name)) = self.parent(path, true)? else {
-            return Err(Error::NoSuchPath { path: full });
-        };
+        let (parent, name) = self.made_parent(path)?;
         let staged = stage(&parent).map_err(io_error(act, &full))?;
         let put = match staged.put(&name) {
             Err(Errno::ISDIR) => {
@@ -83,7 +81,7 @@ impl Place {
 
     /// Makes a directory, unless there is one.
     pub(crate) fn directory(&self, path: &Path) -> Result<()> {
-        let Some((parent, name)) = self.parent(path, true)? else { return Ok(()) };
+        let (parent, name) = self.made_parent(path)?;
         match rustix::fs::mkdirat(&parent, &name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(io_error("make", &self.top.join(path))(error.into())),
@@ -100,6 +98,10 @@ impl Place {
         let Some((parent, name)) = self.parent(path, false)? else { return Ok(()) };
         let removed = rustix::fs::unlinkat(&parent, &name, AtFlags::REMOVEDIR);
         removed.map_err(|error| io_error("replace", &full)(error.into()))
+    }
+
+    fn made_parent(&self, path: &Path) -> Result<(OwnedFd, OsString)> {
+        self.parent(path, true)?.ok_or_else(|| Error::NoSuchPath { path: self.top.join(path) })
     }
 
     /// Opens the directory that a path is in, step by step; nothing when it is not there and not to be made.

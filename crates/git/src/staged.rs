@@ -54,15 +54,16 @@ impl<'a> Staged<'a> {
             Err(error) => return Err(error.into()),
         };
         file.write_all(content)?;
-        // Its name among the open files is the one way that asks for no right of its own.
+        // By its name among the open files, which needs no right that a person may lack.
         let open = format!("/proc/self/fd/{}", file.as_raw_fd());
         let linked = Self::under_a_name(parent, |name| {
             rustix::fs::linkat(rustix::fs::CWD, &open, parent, name, AtFlags::SYMLINK_FOLLOW)
         });
         match linked {
             Ok(((), staged)) => Ok(Some(staged)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::ROFS)) => Err(error.into()),
+            // Nobody shows what is open, or links are not for this process or this file system.
+            Err(_) => Ok(None),
         }
     }
 
@@ -70,7 +71,10 @@ impl<'a> Staged<'a> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = Self::under_a_name(parent, |name| rustix::fs::openat(parent, name, flags, mode));
         let (file, staged) = opened?;
-        File::from(file).write_all(content)?;
+        let mut file = File::from(file);
+        file.write_all(content)?;
+        // The file systems that come here may tell only now that there was no room.
+        file.sync_data()?;
         Ok(staged)
     }
 
