@@ -15,6 +15,7 @@ use crate::checkout::Checkout;
 use crate::drivers::joined;
 use crate::error::{Failure, Result};
 use crate::names::is_oid;
+use crate::plain_file::{self, Plain};
 use crate::private::{Indexed, Private};
 
 /// Attributes by which git itself changes the bytes of a file.
@@ -25,6 +26,9 @@ const ATTRIBUTES: &str = ":(glob)**/.gitattributes";
 
 /// A checkout that was moved more often than this has everything looked at.
 const MANY: usize = 1000;
+
+/// The longest file of attributes, or log of moves, that is looked into; a longer one may say anything.
+const LONGEST: u64 = 4 << 20;
 
 /// Finds the tracked files outside `changed` whose bytes are not those of their blob.
 pub(crate) fn converted(
@@ -51,7 +55,7 @@ pub(crate) fn converted(
         if changed.contains(path) {
             continue;
         }
-        // Git changes nothing without changing the size.
+        // Line ends and `$Id$` change the size, and so does nearly every encoding.
         if fs::symlink_metadata(checkout.top.join(path))
             .is_ok_and(|kind| kind.is_file() && Some(kind.len()) != size)
         {
@@ -118,10 +122,15 @@ fn may_convert(checkout: &Checkout, private: &Private<'_>, indexed: &Indexed, ch
             .or_else(|| variable("HOME").map(|home| home.join(".config")))
             .map(|config| config.join("git/attributes")),
     };
-    let mut files: Vec<PathBuf> = indexed.attributes.iter().map(|path| checkout.top.join(path)).collect();
-    files.extend([checkout.common_dir.join("info/attributes"), "/etc/gitattributes".into()]);
-    files.extend(persons);
-    files.iter().any(|file| fs::read(file).is_ok_and(|text| names_conversion(&text)))
+    let converts = |file: &Path, through_links: bool| match plain_file::read(file, LONGEST, through_links) {
+        Plain::Bytes(text) => names_conversion(&text),
+        Plain::TooLong => true,
+        Plain::Nothing => false,
+    };
+    let own = [Some(checkout.common_dir.join("info/attributes")), Some("/etc/gitattributes".into()), persons];
+    // In a repository's tree git itself follows no link.
+    indexed.attributes.iter().any(|path| converts(&checkout.top.join(path), false))
+        || own.iter().flatten().any(|file| converts(file, true))
 }
 
 /// Says whether attributes may have been others when a file was added or written: an index that says that a file is
@@ -133,8 +142,9 @@ fn may_have(checkout: &Checkout, private: &Private<'_>, is_staged: bool) -> bool
     if is_staged && any(staged()) {
         return true;
     }
-    // Everywhere that the checkout has stood since it was made.
-    let Ok(log) = fs::read(checkout.git_dir.join("logs/HEAD")) else { return true };
+    // Everywhere that the checkout has stood since it was made, as far back as its log goes.
+    let log = plain_file::read(&checkout.git_dir.join("logs/HEAD"), LONGEST, false);
+    let Plain::Bytes(log) = log else { return true };
     let log = String::from_utf8_lossy(&log);
     // `<old> <new> Ada Lovelace <ada@example.org> 1794962370 +0000<tab>commit: ...`
     let moves = log.lines().filter_map(|line| {
@@ -152,8 +162,13 @@ fn may_have(checkout: &Checkout, private: &Private<'_>, is_staged: bool) -> bool
     if stands.len() > MANY || !stands.iter().chain([begin]).all(|oid| is_oid(oid)) {
         return true;
     }
+    stands.insert(begin);
     let stands: Vec<&str> = stands.into_iter().collect();
-    let input = format!("{}\n^{begin}\n--\n{ATTRIBUTES}\n", stands.join("\n"));
+    // It may have gone back behind where it began: what all of them have in common is what never changed.
+    let common = checkout.refs("merge-base").arg("--octopus");
+    let common = stands.iter().fold(common, |call, oid| call.arg(oid)).run();
+    let Some(base) = common.ok().and_then(|oid| String::from_utf8(oid).ok()) else { return true };
+    let input = format!("{}\n^{}\n--\n{ATTRIBUTES}\n", stands.join("\n"), base.trim_end());
     any(checkout.refs("rev-list").args(["-1", "--full-history", "--stdin"]).input(input.into_bytes()).run())
 }
 

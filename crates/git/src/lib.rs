@@ -32,6 +32,7 @@ mod listing;
 mod merge;
 mod names;
 mod placing;
+mod plain_file;
 mod plain_refs;
 mod private;
 mod push;

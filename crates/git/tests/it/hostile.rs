@@ -1,7 +1,9 @@
 //! A repository that tries to get its own commands run. Each trap is first shown to work on plain git.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use forge_git::{CommitRequest, Committed, Error, Worktree};
@@ -176,6 +178,20 @@ fn a_submodules_own_config_is_not_obeyed() {
     fs::write(inner.join("f.txt"), "ccc\n").unwrap();
     everything_but_hooks(&worktree);
     world.assert_no_canary();
+}
+
+#[test]
+fn attributes_that_are_a_link_to_something_without_end_are_not_read() {
+    let world = World::new();
+    let pipe = world.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let worktree = world.worktree("one");
+    symlink(&pipe, worktree.path().join(".gitattributes")).unwrap();
+    world.run(worktree.path(), ["add", ".gitattributes"]);
+    fs::write(worktree.path().join("new"), "new\n").unwrap();
+    let oid = worktree.snapshot(&snapshot_request()).unwrap().oid;
+    let link = world.run(worktree.path(), ["cat-file", "blob", &format!("{oid}:.gitattributes")]);
+    assert_eq!(Path::new(&link), pipe);
 }
 
 #[test]

@@ -350,6 +350,27 @@ fn line_ends_that_were_changed_by_attributes_which_are_gone_are_kept() {
 }
 
 #[test]
+fn line_ends_of_a_checkout_that_went_behind_its_beginning_are_kept() {
+    let world = World::new();
+    let repo = world.path("repo");
+    fs::write(repo.join("dos.txt"), "a\nb\n").unwrap();
+    world.commit(&repo, "lines");
+    fs::write(repo.join(".gitattributes"), "* text eol=crlf\n").unwrap();
+    world.commit(&repo, "attributes");
+    let worktree = world.worktree("one");
+    let top = worktree.path();
+    // Git reads a file again that is as young as its index.
+    let file = fs::File::options().write(true).open(top.join("dos.txt")).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    world.run(top, ["update-index", "--refresh"]);
+    world.run(top, ["reset", "-q", "--keep", "HEAD~1"]);
+    assert_eq!(fs::read(top.join("dos.txt")).unwrap(), b"a\r\nb\r\n");
+    assert!(!top.join(".gitattributes").exists());
+    let oid = worktree.snapshot(&snapshot_request()).unwrap().oid;
+    assert_eq!(world.run(top, ["cat-file", "-s", &format!("{oid}:dos.txt")]), "6");
+}
+
+#[test]
 fn snapshots_survive_the_collection_of_garbage() {
     let world = World::new();
     let worktree = world.worktree("one");
