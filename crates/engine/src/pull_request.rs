@@ -225,8 +225,8 @@ fn read(found: &host::PullRequest) -> PullRequest {
     PullRequest { number, url: found.url.clone(), status, merged_at, commit, checks: None }
 }
 
-/// Counts the checks of a pull request that is open. A token that may not see them, or a commit that has just gone, is
-/// no failure: then nothing is known.
+/// Counts the checks of a pull request that is open. A token that may not see them, a commit that has just gone, or an
+/// answer too long to be read is no failure: then nothing new is known.
 pub(crate) fn checks_of(
     client: &host::GitHub,
     token: &Secret,
@@ -239,7 +239,10 @@ pub(crate) fn checks_of(
     match client.checks(token, repository, &found.head_commit) {
         Ok(host::Checks { passed, failed, waiting }) => Ok(Some(Checks { passed, failed, waiting })),
         Err(
-            host::Error::NotFound { .. } | host::Error::NotAllowed { .. } | host::Error::Impossible { .. },
+            host::Error::NotFound { .. }
+            | host::Error::NotAllowed { .. }
+            | host::Error::Impossible { .. }
+            | host::Error::Nonsense { .. },
         ) => Ok(None),
         Err(error) => Err(error),
     }

@@ -79,6 +79,7 @@ impl Engine {
         }
         // A person who logs out is not told every minute that they did.
         let Some(token) = self.host_token().await? else { return Ok(Round::Broken(None)) };
+        let mut round = Round::Done;
         for merge in open {
             match self.poll_one(&merge, &token).await? {
                 Ok(()) => {}
@@ -87,13 +88,18 @@ impl Engine {
                     tracing::debug!(attempt.id = %merge.attempt, "{}", whole(&error));
                 }
                 Err(host::Error::TooMany { wait, .. }) => return Ok(Round::Broken(wait)),
-                Err(error) => {
+                Err(error @ (host::Error::Unreachable { .. } | host::Error::TokenInvalid { .. })) => {
                     tracing::warn!("{}", whole(&error));
                     return Ok(Round::Broken(None));
                 }
+                // It may be the answer about this one, and must not keep the others from being asked about.
+                Err(error) => {
+                    tracing::warn!(attempt.id = %merge.attempt, "{}", whole(&error));
+                    round = Round::Broken(None);
+                }
             }
         }
-        Ok(Round::Done)
+        Ok(round)
     }
 
     async fn poll_one(&self, merge: &Merge, token: &Secret) -> Result<std::result::Result<(), host::Error>> {
@@ -105,18 +111,23 @@ impl Engine {
         let (client, token) = (self.inner.github.client.clone(), token.clone());
         let asked = move || {
             let found = client.pull_request(&token, &repository, number)?;
-            let checks = checks_of(&client, &token, &repository, &found)?;
+            let checks = checks_of(&client, &token, &repository, &found);
             Ok((found, checks))
         };
         let (found, checks) = match blocking(asked).await? {
             Ok(told) => told,
             Err(error) => return Ok(Err(error)),
         };
+        // What became of the pull request counts, whatever there is to hear about its checks.
+        let (checks, told) = match checks {
+            Ok(checks) => (checks, Ok(())),
+            Err(error) => (None, Err(error)),
+        };
         self.keep_request(merge.attempt, &found, checks).await?;
         if found.state == PullState::Open {
             self.follow_remote(merge, found.head_commit).await?;
         }
-        Ok(Ok(()))
+        Ok(told)
     }
 
     /// Fetches a branch that is not where we know it to be, so that people can see by how much it differs.

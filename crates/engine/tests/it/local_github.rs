@@ -31,8 +31,8 @@ struct State {
     /// How each check run of any commit ended, and each status; an end that is null is still to come.
     runs: Vec<Value>,
     statuses: Vec<Value>,
-    /// The token may not see checks.
-    hides_checks: bool,
+    /// How checks are refused.
+    no_checks: Option<&'static str>,
 }
 
 pub(crate) struct LocalGitHub {
@@ -113,7 +113,12 @@ impl LocalGitHub {
 
     /// Shows nobody the checks any more.
     pub(crate) fn hide_checks(&self) {
-        self.state.lock().unwrap().hides_checks = true;
+        self.state.lock().unwrap().no_checks = Some("403 Forbidden");
+    }
+
+    /// Tells nobody of checks, as a server that is ill.
+    pub(crate) fn break_checks(&self) {
+        self.state.lock().unwrap().no_checks = Some("500 Internal Server Error");
     }
 
     /// Counts the calls of an operation so far.
@@ -184,9 +189,9 @@ fn answer(state: &mut State, request: &Request, path: &str) -> (String, String) 
                 None => return ("404 Not Found".into(), json!({"message": "Not Found"}).to_string()),
             }
         }
-        "checks/list-for-ref" if state.hides_checks => {
+        "checks/list-for-ref" if let Some(head) = state.no_checks => {
             let told = json!({"message": "Resource not accessible by personal access token"});
-            return ("403 Forbidden".into(), told.to_string());
+            return (head.into(), told.to_string());
         }
         "checks/list-for-ref" => listed("check-runs", "check_runs", "conclusion", &state.runs),
         "repos/get-combined-status-for-ref" => listed("status", "statuses", "state", &state.statuses),

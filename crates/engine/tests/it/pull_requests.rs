@@ -167,6 +167,23 @@ fn the_checks_of_a_pull_request_are_counted_again_and_again_and_told() {
 }
 
 #[test]
+fn checks_that_cannot_be_told_keep_no_pull_request_from_being_followed() {
+    let place = Place::new(OFTEN);
+    let [one, two] = [place.done(), place.done()].map(|(id, _)| id);
+    let [first, second] = [one, two].map(|id| place.create(id).unwrap().number.unsigned_abs());
+    place.github.break_checks();
+    let asked = place.github.calls("checks/list-for-ref");
+    eventually("it is asked", || (place.github.calls("checks/list-for-ref") > asked).then_some(()));
+    place.github.merge(second);
+    place.wait_for_done(two);
+    place.github.change(first, json!({"state": "closed"}));
+    eventually("the other is known to be closed", || {
+        let request = place.world.attempt(one).card.pull_request?;
+        (request.status == PullRequestStatus::Closed).then_some(())
+    });
+}
+
+#[test]
 fn checks_of_a_commit_say_nothing_about_the_next_one_that_is_pushed() {
     let place = Place::new(NEVER);
     let (id, _) = place.done();
