@@ -1,9 +1,9 @@
 //! Review comments: what people write beside the lines of an attempt's diff, kept until it is sent and after.
 //!
-//! A follow-up that is made of comments names them, and they are sent with it or not at all. A client that told the
-//! agent in another way says here that it did.
+//! A follow-up that is made of comments names them, and they are sent with it or not at all: one that waits and is taken
+//! back gives them back. A client that told the agent in another way says here that it did.
 
-use forge_model::{AttemptId, Comment, CommentId, CommentSide, Noun, Op, ProjectId, Time};
+use forge_model::{AttemptId, Comment, CommentId, CommentSide, Noun, Op, ProjectId};
 
 use crate::store::{Conn, Error as StoreError, Tx, cards, comments};
 use crate::{Engine, Error, Result};
@@ -86,8 +86,13 @@ pub(crate) fn go_out(
     attempt: AttemptId,
     project: ProjectId,
     ids: &[CommentId],
+    message: &str,
 ) -> std::result::Result<(), StoreError> {
-    mark(tx, attempt, project, ids, comments::sent)
+    for id in ids {
+        comments::sent(tx.conn(), attempt, *id, Some(message), tx.now())?;
+    }
+    tell(tx, attempt, project, ids);
+    Ok(())
 }
 
 /// Takes it back, because the message did not go out.
@@ -97,25 +102,17 @@ pub(crate) fn come_back(
     project: ProjectId,
     ids: &[CommentId],
 ) -> std::result::Result<(), StoreError> {
-    mark(tx, attempt, project, ids, comments::not_sent)
+    for id in ids {
+        comments::not_sent(tx.conn(), attempt, *id, tx.now())?;
+    }
+    tell(tx, attempt, project, ids);
+    Ok(())
 }
 
-type Mark = fn(&Conn, AttemptId, CommentId, Time) -> std::result::Result<(), StoreError>;
-
-fn mark(
-    tx: &mut Tx<'_>,
-    attempt: AttemptId,
-    project: ProjectId,
-    ids: &[CommentId],
-    how: Mark,
-) -> std::result::Result<(), StoreError> {
-    for id in ids {
-        how(tx.conn(), attempt, *id, tx.now())?;
-    }
+fn tell(tx: &mut Tx<'_>, attempt: AttemptId, project: ProjectId, ids: &[CommentId]) {
     if !ids.is_empty() {
         tx.changed(Noun::Attempt, attempt, Op::Change, Some(project), Some(attempt));
     }
-    Ok(())
 }
 
 impl Engine {
@@ -201,7 +198,7 @@ impl Engine {
                 }
             }
             for id in ids {
-                comments::sent(tx.conn(), attempt, id, tx.now())?;
+                comments::sent(tx.conn(), attempt, id, None, tx.now())?;
             }
             comments::of_attempt(tx.conn(), attempt).map(Written::Done)
         })

@@ -294,11 +294,12 @@ fn plan(
             None => return Ok(Plan::NoRun),
         },
         None => {
-            let intent = chain::intend_follow_up(tx, id, follow, queue_id, key)?;
-            comments::go_out(tx, id, project, &follow.comments)?;
+            let intent = chain::intend_follow_up(tx, id, follow, queue_id.clone(), key)?;
+            comments::go_out(tx, id, project, &follow.comments, &queue_id)?;
             return Ok(intent.map_or(Plan::NoSuchAttempt, |intent| Plan::Start(Box::new(intent))));
         }
     };
+    comments::go_out(tx, id, project, &follow.comments, &queue_id)?;
     if delivered == Delivered::Queued {
         let waiting = Waiting {
             id: queue_id,
@@ -311,7 +312,6 @@ fn plan(
     if held {
         hold_follow_up(tx, id, project)?;
     }
-    comments::go_out(tx, id, project, &follow.comments)?;
     tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
     if let Some(key) = &key {
         let fingerprint = key.fingerprint.clone();

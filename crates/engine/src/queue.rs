@@ -2,12 +2,12 @@
 //!
 //! What is being sent already stays as it is.
 
-use forge_model::{AttemptId, ImageId, Noun, Op, ProfileId, RunId, Time};
+use forge_model::{AttemptId, CommentId, ImageId, Noun, Op, ProfileId, RunId, Time};
 
 use crate::drafts::{self, Answer, no_attempt};
 use crate::store::queue::{self, Waiting};
 use crate::store::{Tx, attempts};
-use crate::{Delivered, Engine, Error, FollowUp, FollowedUp, Result, chain};
+use crate::{Delivered, Engine, Error, FollowUp, FollowedUp, Result, chain, comments};
 
 /// A follow-up that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct QueueItem {
     pub prompt: String,
     pub variant: Option<String>,
     pub images: Option<Vec<ImageId>>,
+    /// The comments that it takes along.
+    pub comments: Vec<CommentId>,
     /// When it took its place.
     pub created_at: Time,
 }
@@ -92,7 +94,8 @@ impl Engine {
         self.inner.store.write(move |tx| edit(tx, attempt, &item, change)).await?
     }
 
-    /// Takes something that waits back, and returns the queue. A draft whose text it was is a draft again.
+    /// Takes something that waits back, and returns the queue. A draft whose text it was is a draft again, and comments
+    /// that it would have taken along are not sent.
     pub async fn withdraw_queued(&self, attempt: AttemptId, item: String) -> Result<Vec<QueueItem>> {
         self.inner.store.write(move |tx| withdraw(tx, attempt, &item)).await?
     }
@@ -136,6 +139,8 @@ fn withdraw(tx: &mut Tx<'_>, id: AttemptId, item: &str) -> Answer<Vec<QueueItem>
     match crate::store::drafts::of_item(tx.conn(), item)? {
         Some(draft) => drop(drafts::unqueue(tx, draft)?),
         None => {
+            let comments = crate::store::comments::of_message(tx.conn(), id, item)?;
+            comments::come_back(tx, id, view.attempt.project, &comments)?;
             queue::withdraw(tx.conn(), item)?;
             tx.changed(Noun::Attempt, id, Op::Change, Some(view.attempt.project), Some(id));
         }

@@ -1286,6 +1286,8 @@ export type QueueState = "queued" | "sending";
 
 /** A follow-up that waits for the turn's end. */
 export type QueuedFollowUp = {
+  /** The review comments that it takes along; taken out of the queue, it gives them back. */
+  comment_ids: Array<string>;
   created_at: string;
   id: string;
   image_ids: Array<string> | null;

@@ -22,8 +22,10 @@ statements! {
     INSERT = "insert into comments (id, attempt_id, path, side, line, end_line, quote, text, created_at, updated_at,
         sent_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     UPDATE = "update comments set line = $2, end_line = $3, quote = $4, text = $5, updated_at = $6 where id = $1";
-    SENT = "update comments set sent_at = $3, updated_at = $3 where attempt_id = $1 and id = $2 and sent_at is null";
-    NOT_SENT = "update comments set sent_at = null, updated_at = $3 where attempt_id = $1 and id = $2";
+    SENT = "update comments set sent_at = $3, updated_at = $3, message = $4
+        where attempt_id = $1 and id = $2 and sent_at is null";
+    NOT_SENT = "update comments set sent_at = null, updated_at = $3, message = null where attempt_id = $1 and id = $2";
+    OF_MESSAGE = "select id from comments where attempt_id = $1 and message = $2 order by created_at, id";
     DELETE = "delete from comments where attempt_id = $1 and id = $2";
 }
 
@@ -55,9 +57,20 @@ pub(crate) fn update(conn: &Conn, c: &Comment) -> Result<(), Error> {
     conn.execute(UPDATE, args![c.id, c.line, c.end_line, &c.quote, &c.text, c.updated_at]).map(drop)
 }
 
-/// Records that a comment was sent, unless it was before.
-pub(crate) fn sent(conn: &Conn, attempt: AttemptId, id: CommentId, now: Time) -> Result<(), Error> {
-    conn.execute(SENT, args![attempt, id, now]).map(drop)
+/// Records that a comment was sent, and with which message, unless it was before.
+pub(crate) fn sent(
+    conn: &Conn,
+    attempt: AttemptId,
+    id: CommentId,
+    message: Option<&str>,
+    now: Time,
+) -> Result<(), Error> {
+    conn.execute(SENT, args![attempt, id, now, message.map(str::to_string)]).map(drop)
+}
+
+/// Returns the comments that a message takes along, oldest first.
+pub(crate) fn of_message(conn: &Conn, attempt: AttemptId, message: &str) -> Result<Vec<CommentId>, Error> {
+    conn.query(OF_MESSAGE, args![attempt, message])?.iter().map(|row| row.parse(0)).collect()
 }
 
 /// Records that a comment was not sent after all.

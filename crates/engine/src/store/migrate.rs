@@ -16,6 +16,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("board", include_str!("../../migrations/0006_board.sql")),
     ("imports", include_str!("../../migrations/0007_imports.sql")),
     ("checks", include_str!("../../migrations/0008_checks.sql")),
+    ("messages", include_str!("../../migrations/0009_messages.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -113,6 +114,7 @@ mod tests {
             (6, "748c5d6174a57be2"),
             (7, "a4a3af4f67056225"),
             (8, "bf7ba9b6e51c335a"),
+            (9, "35705b5b0e6641f6"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);

@@ -4,7 +4,7 @@ use forge_model::{AttemptId, ImageId, RunId, Time};
 
 use super::conn::{Conn, Error, args};
 use super::drafts::{read_images, write_images};
-use super::statements;
+use super::{comments, statements};
 use crate::QueueItem;
 
 statements! {
@@ -75,8 +75,10 @@ pub(crate) fn not_sent(conn: &Conn, id: &str) -> Result<(), Error> {
 pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<QueueItem>, Error> {
     let rows = conn.query(OF_ATTEMPT, args![attempt])?;
     let items = rows.iter().map(|row| {
+        let id = row.text(0)?;
         Ok(QueueItem {
-            id: row.text(0)?,
+            comments: comments::of_message(conn, attempt, &id)?,
+            id,
             sending: row.text(1)? == "sending",
             prompt: row.text(2)?,
             variant: row.maybe_text(3)?,

@@ -253,6 +253,37 @@ fn comments_of_a_message_that_broke_off_wait_again() {
 }
 
 #[test]
+fn comments_of_a_message_that_is_taken_out_of_the_queue_wait_again() {
+    let world = World::new();
+    let id = world.start("ask sure?").attempt.attempt.id;
+    let ask = world.wait_for_ask(id);
+    let comment = world.run(world.engine().create_comment(id, comment(4, "Why?"))).unwrap().id;
+    world.run(world.engine().tell_after_turn(id, FollowUp::new("say first"))).unwrap();
+    let tell = || {
+        let follow = FollowUp { comments: vec![comment], ..FollowUp::new("say why") };
+        assert_eq!(
+            world.run(world.engine().follow_up(id, follow, None)).unwrap().delivered,
+            Delivered::Queued
+        );
+        assert_eq!((unsent(&world, id), world.attempt(id).card.comments), (0, 0));
+        world.run(world.engine().queue(id)).unwrap()
+    };
+    let waiting = tell();
+    let comments: Vec<_> = waiting.iter().map(|item| item.comments.clone()).collect();
+    assert_eq!(comments, [vec![], vec![comment]]);
+    let left = world.run(world.engine().withdraw_queued(id, waiting[1].id.clone())).unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!((unsent(&world, id), world.attempt(id).card.comments), (1, 1));
+    tell();
+    world.run(world.engine().answer(ask.id, Answer::yes(), "test")).unwrap();
+    eventually("all of it was told", || {
+        let runs = world.run(world.engine().runs(id, true)).unwrap();
+        runs.iter().any(|run| world.output(run.id).contains("why")).then_some(())
+    });
+    assert_eq!(unsent(&world, id), 0);
+}
+
+#[test]
 fn comments_are_bounded_in_length_and_number() {
     let world = World::new();
     let id = world.start("say so").attempt.attempt.id;

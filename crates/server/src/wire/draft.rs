@@ -1,7 +1,7 @@
 //! A draft on the wire: whole, as streams send it, and the shorter form that calls answer.
 
 use forge_engine::{DraftChange, DraftQueue, QueueChange, QueueItem};
-use forge_model::{AttemptId, DraftId, DraftKind, ImageId, RunId, Time};
+use forge_model::{AttemptId, CommentId, DraftId, DraftKind, ImageId, RunId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -147,6 +147,8 @@ pub(crate) struct QueuedFollowUp {
     prompt: String,
     variant: Option<String>,
     image_ids: Option<Vec<ImageId>>,
+    /// The review comments that it takes along; taken out of the queue, it gives them back.
+    comment_ids: Vec<CommentId>,
     created_at: Time,
 }
 
@@ -167,6 +169,7 @@ pub(crate) fn queue(items: Vec<QueueItem>) -> Vec<QueuedFollowUp> {
         prompt: item.prompt,
         variant: item.variant,
         image_ids: item.images,
+        comment_ids: item.comments,
         created_at: item.created_at,
     });
     items.collect()

@@ -10,13 +10,16 @@ class Server {
   /** The calls that it was away for. */
   away = new Set<string>();
   told: string[] = [];
-  items: Array<{ id: string; prompt: string }> = [];
+  items: Array<{ id: string; prompt: string; comments: readonly string[] }> = [];
+  /** The comments that went with something. */
+  taken = new Set<string>();
   draft = { prompt: "", item: null as string | null };
   #next = 1;
 
-  queue(prompt: string) {
+  queue(prompt: string, comments: readonly string[] = []) {
     const id = `q${this.#next++}`;
-    this.items.push({ id, prompt });
+    this.items.push({ id, prompt, comments });
+    for (const comment of comments) this.taken.add(comment);
     return id;
   }
 
@@ -30,7 +33,14 @@ class Server {
   }
 
   list = () =>
-    this.items.map(({ id, prompt }, position) => ({ id, prompt, position, variant: null, image_ids: null }));
+    this.items.map(({ id, prompt, comments }, position) => ({
+      id,
+      prompt,
+      position,
+      variant: null,
+      image_ids: null,
+      comment_ids: comments,
+    }));
 
   #goOn() {
     this.isAtRest = false;
@@ -40,7 +50,11 @@ class Server {
     }
   }
 
-  answer(method: string, path: string, body: { prompt?: string; position?: number }) {
+  answer(
+    method: string,
+    path: string,
+    body: { prompt?: string; position?: number; comment_ids?: string[]; ids?: string[] },
+  ) {
     const [, id = ""] = /queue\/(.+)$/.exec(path) ?? [];
     const at = this.items.findIndex((it) => it.id === id);
     switch (`${method} ${path.replace(/^.*\/api\/task-attempts\/a\/|\?.*$/g, "")}`) {
@@ -57,13 +71,17 @@ class Server {
       case "GET queue":
         return this.list();
       case "POST follow-up":
-        if (!this.isAtRest && this.items.length > 0) this.queue(body.prompt ?? "");
+        for (const comment of body.comment_ids ?? []) this.taken.add(comment);
+        if (!this.isAtRest && this.items.length > 0) this.queue(body.prompt ?? "", body.comment_ids);
         else this.told.push(body.prompt ?? "");
         return {};
+      case "POST comments/sent":
+        for (const comment of body.ids ?? []) this.taken.add(comment);
+        return [];
       case `DELETE queue/${id}`:
         if (at < 0) throw new Error("not waiting");
         if (this.draft.item === id) this.draft.item = null;
-        this.items.splice(at, 1);
+        for (const comment of this.items.splice(at, 1)[0]?.comments ?? []) this.taken.delete(comment);
         return this.list();
       case `PUT queue/${id}`:
         this.items.splice(body.position ?? 0, 0, ...this.items.splice(at, 1));
@@ -96,6 +114,27 @@ afterEach(() => vi.unstubAllGlobals());
 const waiting = () => readQueue("a");
 const only = async () => (await waiting())[0] as QueuedFollowUp;
 const prompts = async () => (await waiting()).map(({ prompt }) => prompt);
+
+it("comments go along wherever their message goes, and come back when it is taken back", async () => {
+  const put = () => server.queue("look at line 3", ["c1"]);
+  put();
+  await withdraw("a", (await only()).id);
+  expect([...server.taken], "taken back").toEqual([]);
+  for (const act of [
+    async () => sendNow("a", await only()),
+    async () => goOn("a", await waiting()),
+    async () => {
+      const item = await only();
+      await withdraw("a", item.id);
+      await putBack("a", item);
+    },
+  ]) {
+    server = new Server();
+    put();
+    await act();
+    expect([...server.taken], String(act)).toEqual(["c1"]);
+  }
+});
 
 describe("sending now what waits", () => {
   for (const [how, put] of [

@@ -4,12 +4,19 @@
 import { get, post, postOnce, put, Refused, remove } from "../../api/client";
 import type { ChangeQueued, DraftResponse, FollowUpProcess, QueuedFollowUp } from "../../api/types";
 
-export type Message = { prompt: string; variant: string | null; image_ids: readonly string[] };
+export type Message = {
+  prompt: string;
+  variant: string | null;
+  image_ids: readonly string[];
+  /** The review comments that it takes along. */
+  comment_ids?: readonly string[];
+};
 
-const body = ({ prompt, variant, image_ids }: Message) => ({
+const body = ({ prompt, variant, image_ids, comment_ids = [] }: Message) => ({
   prompt,
   ...(variant ? { variant } : {}),
   ...(image_ids.length > 0 ? { image_ids } : {}),
+  ...(comment_ids.length > 0 ? { comment_ids } : {}),
 });
 
 /** Tells the agent: at once where it can listen, else as the server answers. */
@@ -38,6 +45,12 @@ export async function queue(attempt: string, message: Message, waiting: number) 
   if (waiting > 0) return void (await tell(attempt, message));
   await writeDraft(attempt, message);
   await queueDraft(attempt, message.prompt);
+  await takenAlong(attempt, message);
+}
+
+/** Comments go with a message; with a draft that is one, they are said to have gone. */
+async function takenAlong(attempt: string, { comment_ids = [] }: Message) {
+  if (comment_ids.length > 0) await post(`/task-attempts/${attempt}/comments/sent`, { ids: comment_ids });
 }
 
 const queueOf = (attempt: string) => `/task-attempts/${attempt}/queue`;
@@ -51,10 +64,11 @@ export const changeQueued = (attempt: string, id: string, change: ChangeQueued) 
 
 export const withdraw = (attempt: string, id: string) => remove<QueuedFollowUp[]>(item(attempt, id));
 
-export const messageOf = ({ prompt, variant, image_ids }: QueuedFollowUp): Message => ({
+export const messageOf = ({ prompt, variant, image_ids, comment_ids }: QueuedFollowUp): Message => ({
   prompt,
   variant,
   image_ids: image_ids ?? [],
+  comment_ids,
 });
 
 const NOTHING: Message = { prompt: "", variant: null, image_ids: [] };
@@ -91,8 +105,10 @@ export async function sendNow(attempt: string, queued: QueuedFollowUp) {
 export async function goOn(attempt: string, waiting: readonly QueuedFollowUp[]) {
   const last = waiting.at(-1);
   if (!last) return;
-  if (!(await readDraft(attempt)).queued) await takeInHand(attempt, last.id, messageOf(last));
+  const isDraft = (await readDraft(attempt)).queued;
+  if (!isDraft) await takeInHand(attempt, last.id, messageOf(last));
   await queueDraft(attempt);
+  if (!isDraft) await takenAlong(attempt, messageOf(last));
 }
 
 /** Puts a message that was taken back into the queue again, at its place, and answers the queue. */
