@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
@@ -20,7 +21,11 @@ pub(crate) enum Plain {
 pub(crate) fn read(path: &Path, most: u64, through_links: bool) -> Plain {
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !through_links);
-    let Ok(opened) = open(path, flags, Mode::empty()) else { return Plain::Nothing };
+    open(path, flags, Mode::empty()).map_or(Plain::Nothing, |opened| read_opened(opened, most))
+}
+
+/// Reads what was opened without waiting, when it is a file no longer than `most`.
+pub(crate) fn read_opened(opened: OwnedFd, most: u64) -> Plain {
     if !fstat(&opened).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file()) {
         return Plain::Nothing;
     }

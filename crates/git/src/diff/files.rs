@@ -1,15 +1,14 @@
 //! Files of a checkout as they lie on disk. No link is followed, neither at the end of a path nor on the way.
 
-use std::fs::File;
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 
 use super::raw::LINK;
+use crate::plain_file::{self, Plain};
 
 /// A file that was written this recently may be written again without looking different.
 const RACY: Duration = Duration::from_millis(50);
@@ -49,15 +48,10 @@ pub(super) fn read(top: &Path, path: &Path, looked: &Looks, most: u64) -> Found 
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened =
         parent(top, path).and_then(|(parent, name)| openat(&parent, name, flags, Mode::empty()).ok());
-    let Some(opened) = opened else { return Found::Unreadable };
-    if !fstat(&opened).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file()) {
-        return Found::Unreadable;
-    }
-    let mut bytes = Vec::new();
-    match File::from(opened).take(most + 1).read_to_end(&mut bytes) {
-        Ok(read) if read as u64 > most => Found::TooLong,
-        Ok(_) => Found::Bytes(bytes),
-        Err(_) => Found::Unreadable,
+    match opened.map_or(Plain::Nothing, |opened| plain_file::read_opened(opened, most)) {
+        Plain::Bytes(bytes) => Found::Bytes(bytes),
+        Plain::TooLong => Found::TooLong,
+        Plain::Nothing => Found::Unreadable,
     }
 }
 
