@@ -4,6 +4,7 @@
 //! goes into `config.json` and nowhere else. GitHub is never asked more often than it wants to be.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,8 @@ pub(crate) struct Host {
     pub(crate) options: GitHubOptions,
     /// Held while a pull request of an attempt is opened or attached.
     pub(crate) turns: Turns,
+    /// How many pushes brought something new. What was asked before one says nothing about what is there after it.
+    pub(crate) pushes: AtomicU64,
     login: Mutex<Option<Waiting>>,
     checked: tokio::sync::Mutex<Option<Checked>>,
 }
@@ -118,6 +121,7 @@ impl Host {
             client: GitHub::new(options.address.clone(), options.patience),
             options,
             turns: Turns::default(),
+            pushes: AtomicU64::default(),
             login: Mutex::default(),
             checked: tokio::sync::Mutex::default(),
         }

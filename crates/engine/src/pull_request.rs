@@ -3,6 +3,8 @@
 //! One at a time for each attempt, and what is there already is looked for first, here and at GitHub: two clicks, or a
 //! crash between the opening and its record, make one pull request.
 
+use std::sync::atomic::Ordering;
+
 use forge_git::{Remote, Repo};
 use forge_hosts::Secret;
 use forge_hosts::github::{self as host, PullState, Repository};
@@ -105,7 +107,7 @@ impl Engine {
             }
         });
         let opened = opened.await?.map_err(|error| coded(error).after("Failed to create PR"))?;
-        self.keep_request(id, &opened, None).await
+        self.keep_request(id, &opened, None, self.pushes()).await
     }
 
     async fn attach_request(&self, id: AttemptId, number: Option<u64>) -> Result<AttachedPullRequest> {
@@ -114,7 +116,7 @@ impl Engine {
         let places = self.places(&view, view.attempt.target_branch.clone()).await?;
         let token = self.host_token().await?.ok_or_else(|| self.no_token())?;
         let head = format!("{}:{}", places.head_owner, view.attempt.branch);
-        let client = self.inner.github.client.clone();
+        let (client, pushes) = (self.inner.github.client.clone(), self.pushes());
         let found = blocking(move || {
             let found = match number {
                 Some(number) => match client.pull_request(&token, &places.base, number) {
@@ -140,24 +142,35 @@ impl Engine {
         });
         match found.await?.map_err(coded)? {
             Some((found, checks)) => {
-                Ok(AttachedPullRequest(Some(self.keep_request(id, &found, checks).await?)))
+                Ok(AttachedPullRequest(Some(self.keep_request(id, &found, checks, pushes).await?)))
             }
             None => Ok(AttachedPullRequest(None)),
         }
     }
 
-    /// Writes down a pull request of an attempt, and what it means for the task. Without checks, those that are known
-    /// stay.
+    /// Counts the pushes so far.
+    pub(crate) fn pushes(&self) -> u64 {
+        self.inner.github.pushes.load(Ordering::Relaxed)
+    }
+
+    /// Writes down a pull request of an attempt, and what it means for the task. Without checks, or with some that were
+    /// asked for when there had been fewer pushes than now, those that are known stay.
     pub(crate) async fn keep_request(
         &self,
         attempt: AttemptId,
         found: &host::PullRequest,
         checks: Option<Checks>,
+        pushes: u64,
     ) -> Result<PullRequest> {
         let request = PullRequest { checks, ..read(found) };
-        let (kept, target) = (request.clone(), found.base.clone());
-        self.inner.store.write(move |tx| keep(tx, attempt, &kept, &target)).await?;
-        Ok(request)
+        let (engine, target) = (self.clone(), found.base.clone());
+        let written = self.inner.store.write(move |tx| {
+            let checks = request.checks.filter(|_| engine.pushes() == pushes);
+            let request = PullRequest { checks, ..request };
+            keep(tx, attempt, &request, &target)?;
+            Ok(request)
+        });
+        Ok(written.await?)
     }
 
     /// Finds where a pull request of an attempt goes, or says why there can be none.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_git::{Remote, Repo};
 use forge_hosts::Secret;
 use forge_hosts::github::{self as host, PullState};
 use forge_model::{AttemptId, Merge, MergeKind, PullRequest, PullRequestStatus};
@@ -108,7 +109,7 @@ impl Engine {
         let (address, number) = (&self.inner.github.options.address, u64::try_from(*number).unwrap_or(0));
         // It was opened at another server, which this one does not speak to.
         let Some(repository) = address.repository(page) else { return Ok(Ok(())) };
-        let (client, token) = (self.inner.github.client.clone(), token.clone());
+        let (client, token, pushes) = (self.inner.github.client.clone(), token.clone(), self.pushes());
         let asked = move || {
             let found = client.pull_request(&token, &repository, number)?;
             let checks = checks_of(&client, &token, &repository, &found);
@@ -120,30 +121,53 @@ impl Engine {
         };
         // What became of the pull request counts, whatever there is to hear about its checks.
         let (checks, told) = match checks {
+            Ok(_) if self.is_behind(merge, found.head_commit.clone()).await? => (None, Ok(())),
             Ok(checks) => (checks, Ok(())),
             Err(error) => (None, Err(error)),
         };
-        self.keep_request(merge.attempt, &found, checks).await?;
+        self.keep_request(merge.attempt, &found, checks, pushes).await?;
         if found.state == PullState::Open {
             self.follow_remote(merge, found.head_commit).await?;
         }
         Ok(told)
     }
 
+    /// Says whether a commit is one that a push has already gone beyond: GitHub has not heard of it yet.
+    async fn is_behind(&self, merge: &Merge, head: String) -> Result<bool> {
+        self.at_remote(merge, move |_, repo, remote, branch| {
+            let known = repo.known_remote_branch(&remote.name, branch)?;
+            // A commit that is not here was pushed by somebody else, and is newer.
+            Ok(known.is_some_and(|known| known != head && repo.is_ancestor(&head, &known).unwrap_or(false)))
+        })
+        .await
+        .map(|is_behind| is_behind.unwrap_or(false))
+    }
+
     /// Fetches a branch that is not where we know it to be, so that people can see by how much it differs.
     async fn follow_remote(&self, merge: &Merge, head: String) -> Result<()> {
-        let Ok(view) = self.attempt(merge.attempt).await else { return Ok(()) };
+        self.at_remote(merge, move |engine, repo, remote, branch| {
+            if repo.known_remote_branch(&remote.name, branch)?.as_deref() != Some(head.as_str()) {
+                engine.fetch_by(repo, remote, branch, FETCH_TIME, false)?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Looks at an attempt's branch and the remote it is pushed to; nothing where there is none, or no attempt any more.
+    async fn at_remote<T: Send + 'static>(
+        &self,
+        merge: &Merge,
+        look: impl FnOnce(&Engine, &Repo, &Remote, &str) -> Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let Ok(view) = self.attempt(merge.attempt).await else { return Ok(None) };
         let project = self.project(view.attempt.project).await?;
         let engine = self.clone();
         blocking(move || {
             let repo = engine.repo(&project.path)?;
-            let Some(remote) = repo.push_remote(&view.attempt.target_branch)? else { return Ok(()) };
-            let branch = view.attempt.branch;
-            if repo.known_remote_branch(&remote.name, &branch)?.as_deref() == Some(head.as_str()) {
-                return Ok(());
-            }
-            engine.fetch_by(&repo, &remote, &branch, FETCH_TIME, false)?;
-            Ok(())
+            let Some(remote) = repo.push_remote(&view.attempt.target_branch)? else { return Ok(None) };
+            look(&engine, &repo, &remote, &view.attempt.branch).map(Some)
         })
         .await?
     }

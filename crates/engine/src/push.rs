@@ -1,6 +1,7 @@
 //! Pushing an attempt's branch to the project's remote: what is left is committed first, the person's own way to log in
 //! goes first, and nothing is ever forced.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forge_git::{PushRequest, Pushed, Refusal, Repo, Worktree, redact};
@@ -56,8 +57,10 @@ impl Engine {
         });
         let (pushed, is_news) = pushed.await??;
         if is_news {
-            // What checks said is of the commit before.
+            // What checks said is of the commit before, also what somebody is just being told.
+            let engine = self.clone();
             let forgotten = self.inner.store.write(move |tx| {
+                engine.inner.github.pushes.fetch_add(1, Ordering::Relaxed);
                 if merges::forget_checks(tx.conn(), id)? {
                     tx.changed(Noun::Attempt, id, Op::Change, Some(project_id), Some(id));
                 }

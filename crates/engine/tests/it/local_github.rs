@@ -33,6 +33,8 @@ struct State {
     statuses: Vec<Value>,
     /// How checks are refused.
     no_checks: Option<&'static str>,
+    /// Pushes are not heard of.
+    lags: bool,
 }
 
 pub(crate) struct LocalGitHub {
@@ -121,6 +123,11 @@ impl LocalGitHub {
         self.state.lock().unwrap().no_checks = Some("500 Internal Server Error");
     }
 
+    /// Lets pull requests stay at the commits they are at, as if nobody had pushed since.
+    pub(crate) fn lag(&self, lags: bool) {
+        self.state.lock().unwrap().lags = lags;
+    }
+
     /// Counts the calls of an operation so far.
     pub(crate) fn calls(&self, operation: &str) -> usize {
         self.state.lock().unwrap().calls.iter().filter(|call| *call == operation).count()
@@ -185,6 +192,7 @@ fn answer(state: &mut State, request: &Request, path: &str) -> (String, String) 
                 .iter()
                 .find(|pull| Some(pull["number"].as_u64().unwrap()) == given("pull_number").parse().ok());
             match found {
+                Some(found) if state.lags => found.clone(),
                 Some(found) => with_newest_commit(found.clone(), &state.root),
                 None => return ("404 Not Found".into(), json!({"message": "Not Found"}).to_string()),
             }

@@ -202,6 +202,27 @@ fn checks_of_a_commit_say_nothing_about_the_next_one_that_is_pushed() {
 }
 
 #[test]
+fn checks_of_a_commit_are_not_told_again_by_a_github_that_has_not_heard_of_the_push() {
+    let place = Place::new(OFTEN);
+    let (id, _) = place.done();
+    place.create(id).unwrap();
+    place.github.check(&[json!("success")], &[]);
+    let checks = || place.world.attempt(id).card.pull_request.unwrap().checks;
+    eventually("the check is known", || checks().filter(|checks| checks.passed == 1));
+    place.github.lag(true);
+    place.world.run(place.world.engine().follow_up(id, FollowUp::new("edit more.txt more"), None)).unwrap();
+    place.world.wait_for(id, AttemptState::Finished);
+    place.world.run(place.world.engine().push_attempt(id)).unwrap();
+    let asked = place.github.calls("checks/list-for-ref");
+    eventually("it is asked three times more", || {
+        assert_eq!(checks(), None);
+        (place.github.calls("checks/list-for-ref") > asked + 3).then_some(())
+    });
+    place.github.lag(false);
+    eventually("the check of the new commit is known", || checks().filter(|checks| checks.passed == 1));
+}
+
+#[test]
 fn a_pull_request_that_was_closed_leaves_the_task_and_makes_room_for_another() {
     let place = Place::new(OFTEN);
     let (id, _) = place.done();
