@@ -79,9 +79,12 @@ async fn window(State(app): State<App>, Id(id): Id<AttemptId>, query: Query) -> 
     if limit == 0 || limit > MOST {
         return Err(Problem::bad_request(format!("the query parameter `limit` must be from 1 to {MOST}")));
     }
-    if let Some(text) = query.text(names::FIND)? {
-        let before = query.optional("before")?;
-        return Ok(Envelope(app.engine.find_entries(id, &text, before, limit).await?.into()));
-    }
-    Ok(Envelope(app.engine.attempt_entries(id, wire::window_at(&query)?, limit).await?.into()))
+    let (before, after, around) =
+        (query.optional("before")?, query.optional("after")?, query.optional("around")?);
+    let at = wire::window_at(before, after, around).map_err(Problem::bad_request)?;
+    let Some(text) = query.text(names::FIND)? else {
+        return Ok(Envelope(app.engine.attempt_entries(id, at, limit).await?.into()));
+    };
+    let before = wire::searched_before(at).map_err(Problem::bad_request)?;
+    Ok(Envelope(app.engine.find_entries(id, &text, before, limit).await?.into()))
 }

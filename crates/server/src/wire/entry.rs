@@ -1,12 +1,9 @@
 //! Entries as clients know them.
 
-use forge_engine::{EntryWindow, FoundEntries, PlacedEntry, RunEntries, WindowAt};
+use forge_engine::{EntryPlace, EntryWindow, FoundEntries, PlacedEntry, RunEntries, WindowAt};
 use forge_model::{Entry, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::decode::Query;
-use crate::error::Problem;
 
 /// An entry in a list of a run's entries.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -126,14 +123,29 @@ impl From<FoundEntries> for TaskAttemptEntries {
     }
 }
 
-/// Reads where a window is.
-pub(crate) fn window_at(query: &Query) -> Result<WindowAt, Problem> {
-    match (query.optional("before")?, query.optional("after")?, query.optional("around")?) {
+/// Says where a window is, by the places that a caller named.
+pub(crate) fn window_at(
+    before: Option<EntryPlace>,
+    after: Option<EntryPlace>,
+    around: Option<EntryPlace>,
+) -> Result<WindowAt, &'static str> {
+    match (before, after, around) {
         (None, None, None) => Ok(WindowAt::Last),
         (Some(place), None, None) => Ok(WindowAt::Before(place)),
         (None, Some(place), None) => Ok(WindowAt::After(place)),
         (None, None, Some(place)) => Ok(WindowAt::Around(place)),
-        _ => Err(Problem::bad_request("the query has one of `before`, `after` and `around`, not several")),
+        _ => Err("`before`, `after` and `around` exclude one another"),
+    }
+}
+
+/// Says where a search begins, which goes back from there: it has no window after or around a place.
+pub(crate) fn searched_before(at: WindowAt) -> Result<Option<EntryPlace>, &'static str> {
+    match at {
+        WindowAt::Last => Ok(None),
+        WindowAt::Before(place) => Ok(Some(place)),
+        WindowAt::After(_) | WindowAt::Around(_) => {
+            Err("`find` looks back from `before`, not `after` or `around` a place")
+        }
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) use draft::{
     queue,
 };
 pub(crate) use editor::{OPEN_EDITOR, OpenEditorResponse};
-pub(crate) use entry::{IndexedEntry, NormalizedLogEntry, TaskAttemptEntries, window_at};
+pub(crate) use entry::{IndexedEntry, NormalizedLogEntry, TaskAttemptEntries, searched_before, window_at};
 pub(crate) use execution_run::{CREATE_EXECUTION_RUN, ExecutionRun, StartedExecutionRun};
 pub(crate) use finding::Finding;
 pub(crate) use forge::{

@@ -138,6 +138,10 @@ async fn a_conversation_is_looked_at_anywhere_and_searched() {
     {
         world.get(&format!("{path}{query}")).refusal(400);
     }
+    for place in ["after", "around"] {
+        let why = world.get(&format!("{path}?find=needle&{place}={run}:1")).refusal(400);
+        assert!(why.contains("`find` looks back from `before`"), "{why}");
+    }
     let elsewhere = format!("{path}?around={}:1", forge_model::RunId::random());
     assert!(world.get(&elsewhere).refusal(422).contains("`around`"));
 }

@@ -63,10 +63,10 @@ pub(super) enum Act {
         #[arg(long, value_name = "PLACE")]
         before: Option<String>,
         /// Those after this place
-        #[arg(long, value_name = "PLACE")]
+        #[arg(long, value_name = "PLACE", conflicts_with_all = ["before", "around", "find"])]
         after: Option<String>,
         /// Those around this place
-        #[arg(long, value_name = "PLACE")]
+        #[arg(long, value_name = "PLACE", conflicts_with_all = ["before", "find"])]
         around: Option<String>,
         /// At most this many
         #[arg(long, value_name = "COUNT")]

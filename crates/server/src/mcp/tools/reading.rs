@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forge_engine::{AttemptView, DiffWanted, WindowAt};
+use forge_engine::{AttemptView, DiffWanted};
 use forge_model::{AttemptId, AttemptState};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::super::transcript;
 use crate::decode::names::{PATHS, STATS_ONLY};
 use crate::error::Problem;
 use crate::streams::ChangesTail;
-use crate::wire::{TaskAttempt, TaskAttemptDiff, TaskAttemptEntries};
+use crate::wire::{TaskAttempt, TaskAttemptDiff, TaskAttemptEntries, searched_before, window_at};
 
 /// How many entries a window has unless somebody says, and how many at most.
 const SOME: i64 = 50;
@@ -110,18 +110,12 @@ async fn transcript(call: Call) -> Result<TaskAttemptEntries, Problem> {
         let Some(text) = fields.filled_text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|why: &str| fields.refuse(name, &format!("cannot be {text:?}: {why}")))
     };
-    let (before, after, around) = (place(BEFORE)?, place(AFTER)?, place(AROUND)?);
-    if let Some(text) = fields.filled_text(FIND)? {
-        return Ok(call.app.engine.find_entries(id, &text, before, limit).await?.into());
-    }
-    let at = match (before, after, around) {
-        (None, None, None) => WindowAt::Last,
-        (Some(place), None, None) => WindowAt::Before(place),
-        (None, Some(place), None) => WindowAt::After(place),
-        (None, None, Some(place)) => WindowAt::Around(place),
-        _ => return Err(fields.refuse(BEFORE, "and `after` and `around` exclude one another")),
+    let at = window_at(place(BEFORE)?, place(AFTER)?, place(AROUND)?).map_err(Problem::invalid)?;
+    let Some(text) = fields.filled_text(FIND)? else {
+        return Ok(call.app.engine.attempt_entries(id, at, limit).await?.into());
     };
-    Ok(call.app.engine.attempt_entries(id, at, limit).await?.into())
+    let before = searched_before(at).map_err(Problem::invalid)?;
+    Ok(call.app.engine.find_entries(id, &text, before, limit).await?.into())
 }
 
 async fn wait(call: Call) -> Result<Waited, Problem> {
