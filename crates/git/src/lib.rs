@@ -47,6 +47,7 @@ mod remove;
 mod replay;
 mod repo;
 mod reset;
+mod resolved;
 mod restore;
 mod scratch;
 mod snapshot;

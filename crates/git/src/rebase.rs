@@ -3,19 +3,15 @@
 //! The state is git's own, in the worktree's git directory, so it survives whatever happens to this process and can
 //! be continued by anybody with git. Only the branch of the worktree is moved, and never a stash or another branch.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::call::Call;
 use crate::checkout::Worktree;
 use crate::commit::missing_identity;
-use crate::drivers::{Drivers, joined};
+use crate::drivers::Drivers;
 use crate::error::{Failure, Result};
 use crate::forward::refusal;
 use crate::standing::Operation;
-
-/// Larger files are not looked through for the marks of a conflict.
-const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// Where a rebase stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,36 +79,6 @@ impl Worktree {
         Ok(Some(operation))
     }
 
-    /// Stages the files in conflict that somebody has resolved, and returns those that nobody has. A file is resolved
-    /// when it is not what git left there any more, and no mark of a conflict is left in it.
-    pub fn stage_resolved(&self) -> Result<Vec<PathBuf>> {
-        let conflicted = self.standing()?.conflicted;
-        if conflicted.is_empty() {
-            return Ok(conflicted);
-        }
-        let drivers = Drivers::of(&self.checkout)?;
-        let act = || format!("look at the conflicts in {}", self.path().display());
-        // What git left in the files of a conflict is kept as a tree of this name.
-        let call = self.files("diff-index", &drivers).args(["--name-only", "-z", "--no-ext-diff"]);
-        let touched = match call.args(["--no-renames", "AUTO_MERGE", "--"]).run() {
-            Ok(answer) => answer,
-            Err(Failure::Exit { .. }) => return Ok(conflicted),
-            Err(failure) => return Err(failure.during(act())),
-        };
-        let is_touched = |path: &Path| {
-            use std::os::unix::ffi::OsStrExt;
-            touched.split(|byte| *byte == 0).any(|name| name == path.as_os_str().as_bytes())
-        };
-        let (resolved, open): (Vec<_>, Vec<_>) =
-            conflicted.into_iter().partition(|path| is_touched(path) && !has_marks(&self.path().join(path)));
-        drivers.refuse_among(&self.checkout, &resolved)?;
-        if !resolved.is_empty() {
-            let call = self.files("update-index", &drivers).args(["--add", "--remove", "-z", "--stdin"]);
-            call.input(joined(&resolved)).run().map_err(|failure| failure.during(act()))?;
-        }
-        Ok(open)
-    }
-
     fn went(&self, call: Call, begin: &str) -> Result<Rebase> {
         let act = || format!("{begin} the rebase in {}", self.path().display());
         let output = call.output().map_err(|failure| failure.during(act()))?;
@@ -142,21 +108,7 @@ impl Worktree {
         Ok(call.setting("rerere.enabled", "false"))
     }
 
-    fn files(&self, verb: &'static str, drivers: &Drivers) -> Call {
+    pub(crate) fn files(&self, verb: &'static str, drivers: &Drivers) -> Call {
         self.checkout.files(verb).settings(&drivers.overrides)
     }
-}
-
-/// Tells whether a line of a file looks like a mark of a conflict. What is too large to look through has some.
-fn has_marks(path: &Path) -> bool {
-    let Ok(kind) = fs::symlink_metadata(path) else { return false };
-    if !kind.is_file() {
-        return false;
-    }
-    if kind.len() > LARGEST {
-        return true;
-    }
-    let Ok(bytes) = fs::read(path) else { return true };
-    let is_mark = |line: &[u8]| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ");
-    bytes.split(|byte| *byte == b'\n').any(is_mark)
 }

@@ -347,6 +347,11 @@ fn a_worktree_does_not_move_over_an_ignored_file() {
     assert_eq!(worktree.head().unwrap(), before);
 }
 
+fn git_add(worktree: &Worktree, file: &str) {
+    let added = std::process::Command::new("git").arg("-C").arg(worktree.path()).args(["add", file]).status();
+    assert!(added.unwrap().success());
+}
+
 /// A worktree whose rebase onto `main` conflicts in `a.txt`.
 fn torn(world: &World) -> (Worktree, String, String) {
     let repo = world.repo();
@@ -377,6 +382,68 @@ fn a_conflict_stays_open_until_its_file_is_another_and_has_no_marks() {
     assert_eq!(worktree.branch().unwrap().as_deref(), Some("forge/one"));
     assert_eq!(world.repo().parents_of(&worktree.head().unwrap()).unwrap(), [onto]);
     assert_eq!(world.run(worktree.path(), ["log", "-1", "--format=%s"]), "change a.txt");
+}
+
+#[test]
+fn a_file_that_one_side_deleted_stays_open_until_somebody_decides() {
+    // What is done about it, and what the file is then.
+    type Decide = fn(&Worktree);
+    let decisions: [(Decide, Option<&[u8]>); 3] = [
+        (|worktree| fs::remove_file(worktree.path().join("a.txt")).unwrap(), None),
+        (|worktree| fs::write(worktree.path().join("a.txt"), "both\n").unwrap(), Some(b"both\n")),
+        (|worktree| git_add(worktree, "a.txt"), Some(b"theirs\n")),
+    ];
+    for (decide, then) in decisions {
+        let world = World::new();
+        let repo = world.repo();
+        let base = repo.resolve_branch("main").unwrap();
+        let worktree = world.worktree("one");
+        fs::remove_file(worktree.path().join("a.txt")).unwrap();
+        commit(&world, worktree.path(), "mine.txt", b"mine\n");
+        let onto = commit(&world, repo.top(), "a.txt", b"theirs\n");
+        let open = vec![PathBuf::from("a.txt")];
+        assert_eq!(worktree.begin_rebase(&base, &onto).unwrap(), Rebase::Conflicts(open.clone()));
+        // A file that is only looked at, or written as it is, is not decided about.
+        assert_eq!(worktree.stage_resolved().unwrap(), open);
+        fs::write(worktree.path().join("a.txt"), "theirs\n").unwrap();
+        assert_eq!(worktree.stage_resolved().unwrap(), open);
+        decide(&worktree);
+        assert!(worktree.stage_resolved().unwrap().is_empty());
+        assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
+        assert_eq!(fs::read(worktree.path().join("a.txt")).ok().as_deref(), then);
+        assert_eq!(fs::read(worktree.path().join("mine.txt")).unwrap(), b"mine\n");
+    }
+}
+
+#[test]
+fn binary_and_renamed_files_stay_open_until_they_are_other_files() {
+    let world = World::new();
+    let repo = world.repo();
+    commit(&world, repo.top(), "picture", b"\0base");
+    let base = commit(&world, repo.top(), "old.txt", b"a\nb\nc\nd\ne\nf\n");
+    let worktree = world.worktree("one");
+    world.run(worktree.path(), ["mv", "old.txt", "left.txt"]);
+    commit(&world, worktree.path(), "picture", b"\0mine");
+    world.run(repo.top(), ["mv", "old.txt", "right.txt"]);
+    let onto = commit(&world, repo.top(), "picture", b"\0theirs");
+    let Rebase::Conflicts(open) = worktree.begin_rebase(&base, &onto).unwrap() else {
+        panic!("it conflicts")
+    };
+    for name in ["picture", "left.txt", "right.txt"] {
+        assert!(open.contains(&PathBuf::from(name)), "{open:?}");
+    }
+    let left = worktree.stage_resolved().unwrap();
+    assert!(
+        ["picture", "left.txt", "right.txt"].iter().all(|name| left.contains(&PathBuf::from(name))),
+        "{left:?}"
+    );
+    fs::write(worktree.path().join("picture"), b"\0both").unwrap();
+    fs::remove_file(worktree.path().join("right.txt")).unwrap();
+    assert_eq!(worktree.stage_resolved().unwrap(), [PathBuf::from("left.txt")]);
+    fs::write(worktree.path().join("left.txt"), "both\n").unwrap();
+    assert!(worktree.stage_resolved().unwrap().is_empty());
+    assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
+    assert_eq!(fs::read(worktree.path().join("picture")).unwrap(), b"\0both");
 }
 
 #[test]
