@@ -3,8 +3,8 @@
 #
 # The server and the fuzzer run as a user without privileges, with a home of its own, where there is no network but
 # loopback; nothing of the person's can be read or changed by what they make up. Python packages are pinned in
-# fuzz/requirements.txt and kept in the person's cache. FUZZ_SEED repeats a run, FUZZ_SECONDS says how long,
-# FUZZ_KEEP=1 keeps its directory.
+# fuzz/requirements.txt and kept in the person's cache. FUZZ_SEED makes another run, FUZZ_SECONDS a longer
+# one, FUZZ_KEEP=1 keeps its directory.
 set -euo pipefail
 # Another user reads what is made here.
 umask 022
@@ -83,4 +83,4 @@ else
     become=(unshare --user "--map-user=$(id -u)" "--map-group=$(id -g)" setpriv --no-new-privs)
 fi
 # A run takes about two minutes, on a busy machine more. The first signal lets it end its server and its agents.
-timeout --kill-after=30 $((2 * ${FUZZ_SECONDS:-100} + 150)) "${apart[@]}" bash -euc "$inside" inside "$place" "$environment" "${become[@]}"
+timeout --kill-after=30 $((2 * ${FUZZ_SECONDS:-0} + 720)) "${apart[@]}" bash -euc "$inside" inside "$place" "$environment" "${become[@]}"
