@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
@@ -216,6 +217,12 @@ impl Call {
 /// Reads an answer that is one line of text.
 pub(crate) fn line(answer: Vec<u8>) -> String {
     String::from_utf8_lossy(&answer).trim_end_matches('\n').to_string()
+}
+
+/// Reads an answer that is a list of paths, each with a NUL behind it.
+pub(crate) fn paths(answer: &[u8]) -> Vec<PathBuf> {
+    let names = answer.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
 }
 
 pub(crate) fn failure(verb: &str, output: &Output) -> Failure {

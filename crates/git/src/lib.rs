@@ -25,6 +25,7 @@ mod files;
 mod fingerprint;
 mod forward;
 mod handover;
+mod in_the_way;
 mod index_file;
 mod init;
 mod limit;

@@ -4,6 +4,7 @@
 //! be continued by anybody with git. Only the branch of the worktree is moved, and never a stash or another branch.
 
 use std::path::PathBuf;
+use std::process::Output;
 
 use crate::call::Call;
 use crate::checkout::Worktree;
@@ -45,10 +46,12 @@ impl Worktree {
             .map_err(|failure| failure.during(format!("move {} to {oid}", self.path().display())))
     }
 
-    /// Begins to rebase what is after `upstream` onto a commit, and goes as far as it can.
+    /// Begins to rebase what is after `upstream` onto a commit, and goes as far as it can. A file that no commit has
+    /// and that would be overwritten is named, and nothing moves.
     pub fn begin_rebase(&self, upstream: &str, onto: &str) -> Result<Rebase> {
         let drivers = Drivers::of(&self.checkout)?;
         drivers.refuse_in_commit(&self.checkout, onto)?;
+        self.refuse_to_begin(&drivers, upstream, onto)?;
         // Each of these stands against a setting that would touch more than this branch.
         let call = self.rewriting("rebase", &drivers)?;
         let call = call.args(["--merge", "--no-autostash", "--no-update-refs", "--no-autosquash"]);
@@ -57,13 +60,15 @@ impl Worktree {
         self.went(call.args(["--onto", onto, upstream]), "begin")
     }
 
-    /// Goes on with a rebase whose conflicts are resolved and staged.
+    /// Goes on with a rebase whose conflicts are resolved and staged, over no file that no commit has.
     pub fn continue_rebase(&self) -> Result<Rebase> {
         let drivers = Drivers::of(&self.checkout)?;
+        self.refuse_to_go_on(&drivers)?;
         self.went(self.rewriting("rebase", &drivers)?.arg("--continue"), "continue")
     }
 
-    /// Takes back the operation that waits: everything is as it was before it began. The caller has saved the files.
+    /// Takes back the operation that waits: everything is as it was before it began. The caller has saved the files,
+    /// but not ignored ones, over which no rebase is taken back.
     pub fn abort_operation(&self) -> Result<Option<Operation>> {
         let Some(operation) = self.operation() else { return Ok(None) };
         let verb = match operation {
@@ -73,6 +78,9 @@ impl Worktree {
             Operation::Revert => "revert",
         };
         let drivers = Drivers::of(&self.checkout)?;
+        if operation == Operation::Rebase {
+            self.refuse_to_abort(&drivers)?;
+        }
         let aborted = self.files(verb, &drivers).arg("--abort").run();
         let act = || format!("abort {operation} in {}", self.path().display());
         aborted.map_err(|failure| failure.during(act()))?;
@@ -85,15 +93,13 @@ impl Worktree {
         if self.operation().is_none() {
             return match output.status.success() {
                 true => Ok(Rebase::Done),
-                false => {
-                    Err(refusal(&self.checkout, "the rebase", "", &crate::call::failure("rebase", &output)))
-                }
+                false => Err(refusal(&self.checkout, "the rebase", "", &told(&output))),
             };
         }
         let conflicted = self.standing()?.conflicted;
         match conflicted.is_empty() {
             // It stopped for another reason, such as a file in its way.
-            true => Err(crate::call::failure("rebase", &output).during(act())),
+            true => Err(told(&output).during(act())),
             false => Ok(Rebase::Conflicts(conflicted)),
         }
     }
@@ -105,10 +111,18 @@ impl Worktree {
         }
         // Nobody is there to edit anything; and what was resolved before elsewhere is not written down for others.
         let call = call.env("GIT_EDITOR", "true").env("GIT_SEQUENCE_EDITOR", "true");
-        Ok(call.setting("rerere.enabled", "false"))
+        // A line that begins with # is a heading of the person's or the agent's, and not git's own remark.
+        Ok(call.setting("rerere.enabled", "false").setting("commit.cleanup", "scissors"))
     }
 
     pub(crate) fn files(&self, verb: &'static str, drivers: &Drivers) -> Call {
         self.checkout.files(verb).settings(&drivers.overrides)
     }
+}
+
+/// What git says of a rebase that it cannot go on with; some of it stands on its standard output.
+fn told(output: &Output) -> Failure {
+    let said =
+        [&output.stderr, &output.stdout].map(|bytes| String::from_utf8_lossy(bytes).trim().to_string());
+    Failure::exit("rebase", output.status, said.join("\n").trim())
 }

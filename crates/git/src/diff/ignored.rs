@@ -1,10 +1,10 @@
 //! Which paths of a checkout are ignored.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::call::paths as read_paths;
 use crate::drivers::joined;
 
 use super::Differ;
@@ -50,6 +50,5 @@ impl Differ {
 }
 
 fn read(answer: Vec<u8>) -> HashSet<PathBuf> {
-    let names = answer.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
+    read_paths(&answer).into_iter().collect()
 }

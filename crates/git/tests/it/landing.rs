@@ -1,10 +1,10 @@
 //! Merging in memory, moving branches forward with their checkout, and rebasing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Error, Merged, Operation, Rebase, Replayed, Repo, Worktree};
+use forge_git::{CommitRequest, Committed, Error, Merged, Replayed, Repo, Worktree};
 
 use crate::world::World;
 
@@ -12,17 +12,11 @@ fn request(message: &str) -> CommitRequest {
     CommitRequest { message: message.into(), time_limit: Duration::from_secs(60), run_hooks: true }
 }
 
-/// Writes a file in a directory and commits it.
-fn commit(world: &World, directory: &Path, file: &str, content: &[u8]) -> String {
-    fs::write(directory.join(file), content).unwrap();
-    world.commit(directory, &format!("change {file}"))
-}
-
 /// A commit on `main` in a worktree of its own, so that `main` can move forward to it.
 fn ahead(world: &World, file: &str, content: &[u8]) -> (Repo, Worktree, String, String) {
     let repo = world.repo();
     let worktree = world.worktree("ahead");
-    let to = commit(world, worktree.path(), file, content);
+    let to = world.commit_file(worktree.path(), file, content);
     let from = repo.resolve_branch("main").unwrap();
     (repo, worktree, from, to)
 }
@@ -118,11 +112,11 @@ fn nothing_moves_while_the_checkout_is_in_the_middle_of_something() {
     let world = World::new();
     let repo = world.repo();
     world.run(repo.top(), ["checkout", "-q", "-b", "other"]);
-    commit(&world, repo.top(), "a.txt", b"other\n");
+    world.commit_file(repo.top(), "a.txt", b"other\n");
     world.run(repo.top(), ["checkout", "-q", "main"]);
-    let from = commit(&world, repo.top(), "a.txt", b"main\n");
+    let from = world.commit_file(repo.top(), "a.txt", b"main\n");
     let worktree = world.worktree("ahead");
-    let to = commit(&world, worktree.path(), "fresh.txt", b"x\n");
+    let to = world.commit_file(worktree.path(), "fresh.txt", b"x\n");
     for begin in [&["merge", "other"][..], &["cherry-pick", "other"], &["rebase", "other"]] {
         let (succeeded, _) = world.attempt(repo.top(), begin);
         assert!(!succeeded, "{begin:?} was to conflict");
@@ -205,7 +199,7 @@ fn a_branch_moves_back_with_a_linked_worktree_or_alone_and_only_from_where_it_wa
     let world = World::new();
     let repo = world.repo();
     let to = repo.resolve_branch("main").unwrap();
-    let from = commit(&world, repo.top(), "a.txt", b"changed\n");
+    let from = world.commit_file(repo.top(), "a.txt", b"changed\n");
     world.run(repo.top(), ["checkout", "-q", "-b", "elsewhere"]);
     let other = world.path("person's other");
     world.run(repo.top(), ["worktree", "add", "-q", other.to_str().unwrap(), "main"]);
@@ -258,8 +252,8 @@ fn a_merge_driver_of_the_repository_is_not_run() {
     fs::write(repo.top().join(".gitattributes"), "*.txt merge=evil\n").unwrap();
     world.commit(repo.top(), "attributes");
     let (one, two) = (world.worktree("one"), world.worktree("two"));
-    commit(&world, one.path(), "a.txt", b"ours\n");
-    commit(&world, two.path(), "a.txt", b"theirs\n");
+    world.commit_file(one.path(), "a.txt", b"ours\n");
+    world.commit_file(two.path(), "a.txt", b"theirs\n");
     let script = world.path("evil");
     world.canary_script(&script);
     world.run(repo.top(), ["config", "merge.evil.driver", script.to_str().unwrap()]);
@@ -275,13 +269,13 @@ fn work_that_arrived_as_one_commit_counts_as_merged() {
     let world = World::new();
     let repo = world.repo();
     let worktree = world.worktree("one");
-    commit(&world, worktree.path(), "a.txt", b"first\n");
-    let tip = commit(&world, worktree.path(), "a.txt", b"second\n");
+    world.commit_file(worktree.path(), "a.txt", b"first\n");
+    let tip = world.commit_file(worktree.path(), "a.txt", b"second\n");
     let main = repo.resolve_branch("main").unwrap();
     assert!(!repo.holds_changes_of(&main, &tip).unwrap());
     world.run(repo.top(), ["merge", "-q", "--squash", "forge/one"]);
     world.commit(repo.top(), "squashed");
-    let main = commit(&world, repo.top(), "sub/b.txt", b"and on\n");
+    let main = world.commit_file(repo.top(), "sub/b.txt", b"and on\n");
     assert!(repo.holds_changes_of(&main, &tip).unwrap());
     assert_eq!(repo.ahead_behind(&tip, &main).unwrap(), (2, 2));
 }
@@ -299,7 +293,7 @@ fn commits_are_built_again_with_author_date_and_message() {
     world.run(worktree.path(), who.into_iter().chain(["-m", "subject\n\nbody  with spaces\n\n# no comment"]));
     world.run(worktree.path(), ["commit", "-q", "--allow-empty", "-m", "empty on purpose"]);
     let tip = worktree.head().unwrap();
-    let onto = commit(&world, repo.top(), "sub/b.txt", b"moved on\n");
+    let onto = world.commit_file(repo.top(), "sub/b.txt", b"moved on\n");
     let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
@@ -319,11 +313,11 @@ fn an_answer_to_a_conflict_that_is_a_merge_is_not_lost_when_the_base_moves_on() 
     let repo = world.repo();
     let base = repo.resolve_branch("main").unwrap();
     let worktree = world.worktree("one");
-    commit(&world, worktree.path(), "a.txt", b"mine\n");
-    commit(&world, repo.top(), "a.txt", b"theirs\n");
+    world.commit_file(worktree.path(), "a.txt", b"mine\n");
+    world.commit_file(repo.top(), "a.txt", b"theirs\n");
     assert!(!world.attempt(worktree.path(), ["merge", "main"]).0);
-    let tip = commit(&world, worktree.path(), "a.txt", b"both\n");
-    let onto = commit(&world, repo.top(), "sub/b.txt", b"on\n");
+    let tip = world.commit_file(worktree.path(), "a.txt", b"both\n");
+    let onto = world.commit_file(repo.top(), "sub/b.txt", b"on\n");
     let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
@@ -347,124 +341,14 @@ fn a_worktree_does_not_move_over_an_ignored_file() {
     assert_eq!(worktree.head().unwrap(), before);
 }
 
-fn git_add(worktree: &Worktree, file: &str) {
-    let added = std::process::Command::new("git").arg("-C").arg(worktree.path()).args(["add", file]).status();
-    assert!(added.unwrap().success());
-}
-
-/// A worktree whose rebase onto `main` conflicts in `a.txt`.
-fn torn(world: &World) -> (Worktree, String, String) {
-    let repo = world.repo();
-    let base = repo.resolve_branch("main").unwrap();
-    let worktree = world.worktree("one");
-    let tip = commit(world, worktree.path(), "a.txt", b"mine\n");
-    let onto = commit(world, repo.top(), "a.txt", b"theirs\n");
-    let replayed = repo.replay(&base, &tip, &onto).unwrap();
-    assert!(matches!(replayed, Replayed::Conflicts(_)), "{replayed:?}");
-    let stopped = worktree.begin_rebase(&base, &onto).unwrap();
-    assert_eq!(stopped, Rebase::Conflicts(vec![PathBuf::from("a.txt")]));
-    assert_eq!(worktree.operation(), Some(Operation::Rebase));
-    (worktree, tip, onto)
-}
-
-#[test]
-fn a_conflict_stays_open_until_its_file_is_another_and_has_no_marks() {
-    let world = World::new();
-    let (worktree, _tip, onto) = torn(&world);
-    let file = worktree.path().join("a.txt");
-    assert_eq!(worktree.stage_resolved().unwrap(), [PathBuf::from("a.txt")]);
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, format!("more\n{text}")).unwrap();
-    assert_eq!(worktree.stage_resolved().unwrap(), [PathBuf::from("a.txt")]);
-    fs::write(&file, "both\n").unwrap();
-    assert!(worktree.stage_resolved().unwrap().is_empty());
-    assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
-    assert_eq!(worktree.branch().unwrap().as_deref(), Some("forge/one"));
-    assert_eq!(world.repo().parents_of(&worktree.head().unwrap()).unwrap(), [onto]);
-    assert_eq!(world.run(worktree.path(), ["log", "-1", "--format=%s"]), "change a.txt");
-}
-
-#[test]
-fn a_file_that_one_side_deleted_stays_open_until_somebody_decides() {
-    // What is done about it, and what the file is then.
-    type Decide = fn(&Worktree);
-    let decisions: [(Decide, Option<&[u8]>); 3] = [
-        (|worktree| fs::remove_file(worktree.path().join("a.txt")).unwrap(), None),
-        (|worktree| fs::write(worktree.path().join("a.txt"), "both\n").unwrap(), Some(b"both\n")),
-        (|worktree| git_add(worktree, "a.txt"), Some(b"theirs\n")),
-    ];
-    for (decide, then) in decisions {
-        let world = World::new();
-        let repo = world.repo();
-        let base = repo.resolve_branch("main").unwrap();
-        let worktree = world.worktree("one");
-        fs::remove_file(worktree.path().join("a.txt")).unwrap();
-        commit(&world, worktree.path(), "mine.txt", b"mine\n");
-        let onto = commit(&world, repo.top(), "a.txt", b"theirs\n");
-        let open = vec![PathBuf::from("a.txt")];
-        assert_eq!(worktree.begin_rebase(&base, &onto).unwrap(), Rebase::Conflicts(open.clone()));
-        // A file that is only looked at, or written as it is, is not decided about.
-        assert_eq!(worktree.stage_resolved().unwrap(), open);
-        fs::write(worktree.path().join("a.txt"), "theirs\n").unwrap();
-        assert_eq!(worktree.stage_resolved().unwrap(), open);
-        decide(&worktree);
-        assert!(worktree.stage_resolved().unwrap().is_empty());
-        assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
-        assert_eq!(fs::read(worktree.path().join("a.txt")).ok().as_deref(), then);
-        assert_eq!(fs::read(worktree.path().join("mine.txt")).unwrap(), b"mine\n");
-    }
-}
-
-#[test]
-fn binary_and_renamed_files_stay_open_until_they_are_other_files() {
-    let world = World::new();
-    let repo = world.repo();
-    commit(&world, repo.top(), "picture", b"\0base");
-    let base = commit(&world, repo.top(), "old.txt", b"a\nb\nc\nd\ne\nf\n");
-    let worktree = world.worktree("one");
-    world.run(worktree.path(), ["mv", "old.txt", "left.txt"]);
-    commit(&world, worktree.path(), "picture", b"\0mine");
-    world.run(repo.top(), ["mv", "old.txt", "right.txt"]);
-    let onto = commit(&world, repo.top(), "picture", b"\0theirs");
-    let Rebase::Conflicts(open) = worktree.begin_rebase(&base, &onto).unwrap() else {
-        panic!("it conflicts")
-    };
-    for name in ["picture", "left.txt", "right.txt"] {
-        assert!(open.contains(&PathBuf::from(name)), "{open:?}");
-    }
-    let left = worktree.stage_resolved().unwrap();
-    assert!(
-        ["picture", "left.txt", "right.txt"].iter().all(|name| left.contains(&PathBuf::from(name))),
-        "{left:?}"
-    );
-    fs::write(worktree.path().join("picture"), b"\0both").unwrap();
-    fs::remove_file(worktree.path().join("right.txt")).unwrap();
-    assert_eq!(worktree.stage_resolved().unwrap(), [PathBuf::from("left.txt")]);
-    fs::write(worktree.path().join("left.txt"), "both\n").unwrap();
-    assert!(worktree.stage_resolved().unwrap().is_empty());
-    assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
-    assert_eq!(fs::read(worktree.path().join("picture")).unwrap(), b"\0both");
-}
-
-#[test]
-fn an_aborted_rebase_leaves_everything_as_it_was() {
-    let world = World::new();
-    let (worktree, tip, _onto) = torn(&world);
-    assert_eq!(worktree.abort_operation().unwrap(), Some(Operation::Rebase));
-    assert_eq!(worktree.head().unwrap(), tip);
-    assert_eq!(worktree.branch().unwrap().as_deref(), Some("forge/one"));
-    assert!(worktree.is_clean().unwrap());
-    assert_eq!(worktree.abort_operation().unwrap(), None);
-}
-
 #[test]
 fn many_commits_become_one_and_a_hook_that_refuses_leaves_them_many() {
     let world = World::new();
     let repo = world.repo();
     let base = repo.resolve_branch("main").unwrap();
     let worktree = world.worktree("one");
-    commit(&world, worktree.path(), "a.txt", b"first\n");
-    let tip = commit(&world, worktree.path(), "fresh.txt", b"second\n");
+    world.commit_file(worktree.path(), "a.txt", b"first\n");
+    let tip = world.commit_file(worktree.path(), "fresh.txt", b"second\n");
     let hook = repo.common_dir().join("hooks/pre-commit");
     world.script(&hook, "git diff --cached --name-only; exit 1");
     let Committed::HookFailed { hook: name, output } = worktree.squash(&base, &tip, &request("one")).unwrap()
@@ -545,7 +429,7 @@ fn the_persons_own_filters_and_line_ends_hold_on_every_way() {
     fs::write(worktree.path().join("y.win"), "a\r\nb\r\n").unwrap();
     assert!(matches!(worktree.commit_all(&request("work")).unwrap(), Committed::Commit { .. }));
     let tip = worktree.head().unwrap();
-    let onto = commit(&world, repo.top(), "z.rot", b"other\n");
+    let onto = world.commit_file(repo.top(), "z.rot", b"other\n");
     let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
@@ -572,7 +456,7 @@ fn what_needs_a_filter_of_the_repository_is_not_moved_into_a_checkout() {
         world.run(repo.top(), ["config", &format!("filter.secret.{verb}"), "tr a-z n-za-m"]);
     }
     fs::write(worktree.path().join(".gitattributes"), "*.key filter=secret\n").unwrap();
-    let to = commit(&world, worktree.path(), "a.key", b"hello\n");
+    let to = world.commit_file(worktree.path(), "a.key", b"hello\n");
     let from = repo.resolve_branch("main").unwrap();
     let refused = repo.forward_branch("main", &from, &to);
     assert!(matches!(refused, Err(Error::LocalFilter { .. })), "{refused:?}");

@@ -14,6 +14,7 @@ mod landing;
 mod listing;
 mod opening;
 mod ready;
+mod rebasing;
 mod remotes;
 mod removal;
 mod restoring;

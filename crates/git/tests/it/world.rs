@@ -84,6 +84,12 @@ impl World {
         self.run(directory, ["rev-parse", "HEAD"])
     }
 
+    /// Writes a file in a directory and commits it.
+    pub(crate) fn commit_file(&self, directory: &Path, file: &str, content: &[u8]) -> String {
+        fs::write(directory.join(file), content).unwrap();
+        self.commit(directory, &format!("change {file}"))
+    }
+
     /// Adds a worktree called `name` on a branch `forge/<name>` from `main`.
     pub(crate) fn worktree(&self, name: &str) -> Worktree {
         let repo = self.repo();
