@@ -121,26 +121,35 @@ impl Engine {
         };
         // What became of the pull request counts, whatever there is to hear about its checks.
         let (checks, told) = match checks {
-            Ok(_) if self.is_behind(merge, found.head_commit.clone()).await? => (None, Ok(())),
+            Ok(_) if self.is_behind(merge, found.head_commit.clone()).await => (None, Ok(())),
             Ok(checks) => (checks, Ok(())),
             Err(error) => (None, Err(error)),
         };
         self.keep_request(merge.attempt, &found, checks, pushes).await?;
-        if found.state == PullState::Open {
-            self.follow_remote(merge, found.head_commit).await?;
+        if found.state == PullState::Open
+            && let Err(error) = self.follow_remote(merge, found.head_commit).await
+        {
+            // A repository that is away, or a remote, is no reason to leave the others out.
+            tracing::debug!(attempt.id = %merge.attempt, "its branch was not fetched: {error}");
         }
         Ok(told)
     }
 
-    /// Says whether a commit is one that a push has already gone beyond: GitHub has not heard of it yet.
-    async fn is_behind(&self, merge: &Merge, head: String) -> Result<bool> {
-        self.at_remote(merge, move |_, repo, remote, branch| {
+    /// Says whether a commit is one that a push has already gone beyond: GitHub has not heard of it yet. Of a
+    /// repository that cannot be looked at nobody knows, and no checks are told.
+    async fn is_behind(&self, merge: &Merge, head: String) -> bool {
+        let looked = self.at_remote(merge, move |_, repo, remote, branch| {
             let known = repo.known_remote_branch(&remote.name, branch)?;
             // A commit that is not here was pushed by somebody else, and is newer.
             Ok(known.is_some_and(|known| known != head && repo.is_ancestor(&head, &known).unwrap_or(false)))
-        })
-        .await
-        .map(|is_behind| is_behind.unwrap_or(false))
+        });
+        match looked.await {
+            Ok(is_behind) => is_behind.unwrap_or(false),
+            Err(error) => {
+                tracing::debug!(attempt.id = %merge.attempt, "its branch cannot be looked at: {error}");
+                true
+            }
+        }
     }
 
     /// Fetches a branch that is not where we know it to be, so that people can see by how much it differs.

@@ -117,6 +117,21 @@ fn a_pull_request_is_followed_over_a_restart_until_it_is_merged_and_the_task_is_
 }
 
 #[test]
+fn a_pull_request_of_a_repository_that_is_away_is_followed_and_keeps_none_from_being_followed() {
+    let place = Place::new(OFTEN);
+    let (id, _) = place.done();
+    place.create(id).unwrap();
+    let away = place.world.repository.with_extension("away");
+    std::fs::rename(&place.world.repository, &away).unwrap();
+    // More than one round goes by with the repository away.
+    let before = place.github.calls("pulls/get");
+    eventually("it is asked again", || (place.github.calls("pulls/get") > before + 2).then_some(()));
+    place.github.merge(7);
+    place.wait_for_done(id);
+    std::fs::rename(&away, &place.world.repository).unwrap();
+}
+
+#[test]
 fn a_github_that_is_away_is_asked_again_until_it_is_back() {
     let place = Place::new(OFTEN);
     let (id, _) = place.done();
