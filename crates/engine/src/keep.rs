@@ -8,6 +8,7 @@ use forge_git::{CommitRequest, Committed, Operation};
 use forge_model::{Run, RunKind, RunState};
 
 use crate::background::blocking;
+use crate::conflicts::go_on_after_turn;
 use crate::error::whole;
 use crate::fold::Outcome;
 use crate::store::snapshots::Taken;
@@ -71,7 +72,7 @@ impl Engine {
             if worktree.operation() == Some(Operation::Rebase) {
                 // A commit would break it. It is gone on with when it is ours and everything is resolved.
                 work.trouble = match state == RunState::Completed && view.is_conflicted {
-                    true => Engine::go_on_rebasing(&worktree),
+                    true => go_on_after_turn(&worktree),
                     false => Some("a rebase waits to be finished in its worktree".to_string()),
                 };
             } else if state == RunState::Completed {

@@ -22,6 +22,7 @@ mod chain;
 mod clean;
 mod comments;
 mod config;
+mod conflicts;
 mod copied_files;
 mod delete_file;
 mod demo;

@@ -4,13 +4,14 @@
 //! in the worktree, for the agent or a person to resolve; it is in git's hands, so it survives a restart and can be
 //! continued with git by anybody. The act stays written down as open until it is finished or aborted.
 
+use std::path::PathBuf;
+
 use forge_git::{Operation, Rebase, Replayed, Repo};
 use forge_model::{AttemptId, Noun, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::background::{blocking, detached};
 use crate::diffs::Summed;
-use crate::error::whole;
 use crate::site::Site;
 use crate::store::acts::{self, Act};
 use crate::store::attempts;
@@ -41,6 +42,23 @@ pub enum Rebased {
         files: Vec<String>,
         message: String,
     },
+}
+
+impl Rebased {
+    /// A rebase onto a target that waits for these files.
+    pub(crate) fn stopped(target: &str, paths: &[PathBuf]) -> Self {
+        let files: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let count = match files.len() {
+            1 => "1 conflict".to_string(),
+            count => format!("{count} conflicts"),
+        };
+        let message = format!(
+            "Rebase onto '{target}' stopped at {count}: {}. Resolve or abort it; a file that is right as it stands \
+             is decided by `git add`.",
+            files.join(", ")
+        );
+        Self::Conflicts { files, message }
+    }
 }
 
 /// A rebase as it is written down.
@@ -130,12 +148,7 @@ impl Engine {
             Replayed::Conflicts(_) => {
                 match blocking(move || work.worktree.begin_rebase(&upstream, &onto)).await?? {
                     Rebase::Done => Ok(Rebased::Done),
-                    Rebase::Conflicts(paths) => {
-                        let files: Vec<String> =
-                            paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-                        let message = conflict_message(&rebasing.new_target, &files);
-                        Ok(Rebased::Conflicts { files, message })
-                    }
+                    Rebase::Conflicts(paths) => Ok(Rebased::stopped(&rebasing.new_target, &paths)),
                 }
             }
         }
@@ -146,6 +159,10 @@ impl Engine {
         let (id, project, act) = (site.attempt.id, site.attempt.project, act.id.clone());
         let (target, base) = (rebasing.new_target.clone(), rebasing.onto.clone());
         let written = self.inner.store.write(move |tx| {
+            // Another look may have written it down, and more has happened to the attempt since.
+            if !acts::is_there(tx.conn(), &act)? {
+                return Ok(());
+            }
             attempts::begin(tx.conn(), id, &target, &base, tx.now())?;
             acts::delete(tx.conn(), &act)?;
             tx.changed(Noun::Attempt, id, Op::Change, Some(project), Some(id));
@@ -230,6 +247,9 @@ impl Engine {
             Some(false) => {
                 let (project, act, target) = (site.attempt.project, act.id.clone(), rebasing.old_target);
                 let written = self.inner.store.write(move |tx| {
+                    if !acts::is_there(tx.conn(), &act)? {
+                        return Ok(());
+                    }
                     attempts::set_target(tx.conn(), id, &target, tx.now())?;
                     acts::delete(tx.conn(), &act)?;
                     tx.changed(Noun::Attempt, id, Op::Change, Some(project), Some(id));
@@ -237,48 +257,6 @@ impl Engine {
                 });
                 Ok(written.await?)
             }
-        }
-    }
-
-    /// Takes back the operation that waits in an attempt's worktree: the branch and the files are as they were before
-    /// it. What the files are now is snapshotted first. Where nothing waits there is nothing to do.
-    pub async fn abort_conflicts(&self, id: AttemptId) -> Result<()> {
-        let engine = self.clone();
-        detached(async move {
-            let site = engine.site(id, "abort anything in").await?;
-            let act = Act::new("abort", id, &())?;
-            engine.begin_act(&act, "put back").await?;
-            let aborted = async {
-                if site.worktree.operation().is_some() {
-                    engine.snapshot(id, "before an abort").await?;
-                    let site = site.clone();
-                    blocking(move || site.worktree.abort_operation()).await??;
-                }
-                engine.settle_rebase(id).await
-            };
-            let aborted = aborted.await;
-            engine.end_act(&act).await?;
-            aborted
-        })
-        .await
-    }
-
-    /// After a turn that ended well in a worktree where a rebase waits: goes on with it when everything is resolved.
-    /// Returns what is still to be done, in a sentence. Blocks.
-    pub(crate) fn go_on_rebasing(worktree: &forge_git::Worktree) -> Option<String> {
-        let stopped = |open: &[std::path::PathBuf]| {
-            let files: Vec<_> = open.iter().map(|path| path.to_string_lossy()).collect();
-            Some(format!("its rebase waits for conflicts to be resolved in {}", files.join(", ")))
-        };
-        let went = match worktree.stage_resolved() {
-            Ok(open) if !open.is_empty() => return stopped(&open),
-            Ok(_) => worktree.continue_rebase(),
-            Err(error) => Err(error),
-        };
-        match went {
-            Ok(Rebase::Done) => None,
-            Ok(Rebase::Conflicts(open)) => stopped(&open),
-            Err(error) => Some(format!("its rebase could not go on: {}", whole(&error))),
         }
     }
 }
@@ -329,14 +307,6 @@ fn upstream(repo: &Repo, base_commit: &str, old_base: &str, tip: &str) -> Result
         (Some(base), None) => Ok(base),
         (None, None) => Err(Error::conflict("the attempt and its base have no commit in common")),
     }
-}
-
-fn conflict_message(target: &str, files: &[String]) -> String {
-    let count = match files.len() {
-        1 => "1 conflict".to_string(),
-        count => format!("{count} conflicts"),
-    };
-    format!("Rebase onto '{target}' stopped at {count}: {}. Resolve or abort it.", files.join(", "))
 }
 
 fn read(act: &Act) -> Result<Rebasing> {

@@ -27,8 +27,8 @@ impl Engine {
             UNDO_LANDING => self.reconcile_undoing(act).await,
             REBASE => self.reconcile_rebase(act).await,
             OPEN => self.settle_rebase(act.attempt).await,
-            // One git call each, which has happened or has not.
-            "abort" | "delete" => {
+            // One git call each, which has happened or has not; how a rebase stands is told by its own act.
+            "abort" | "continue" | "delete" => {
                 let id = act.id.clone();
                 Ok(self.inner.store.write(move |tx| acts::delete(tx.conn(), &id)).await?)
             }

@@ -158,6 +158,36 @@ journey('a conflict is given to the agent, and lands when it is resolved', async
   assert.equal(onMain(made.project), '# Shop of both\n');
 });
 
+journey('a person resolves a conflict in the file, goes on with the rebase, and merges', async (world) => {
+  const made = await finished(world);
+  move(made.project, '# Shop of somebody\n', 'README.md');
+  const { tab, strip, dialog, page } = await opened(world, made);
+  await verb(page, 'Rebase onto main');
+  const conflict = strip.getByRole('alert').filter({ hasText: 'Rebase stopped: README.md conflicts with main.' });
+  await conflict.getByRole('button', { name: 'Continue rebase' }).click();
+  await strip.getByText(/^Not finished: .*README\.md/).waitFor();
+  const { worktree_path: worktree } = await world.get(`/task-attempts/${made.attempt.id}`);
+  writeFileSync(join(worktree, 'README.md'), '# Shop of both\n');
+  await conflict.getByRole('button', { name: 'Continue rebase' }).click();
+  await conflict.waitFor({ state: 'detached' });
+  const status = await world.get(`/task-attempts/${made.attempt.id}/branch-status`);
+  assert.deepEqual([status.conflict_op, status.commits_ahead, status.commits_behind], [null, 1, 0]);
+  // Staged by hand, it is not gone on with yet: that is the next step then.
+  move(made.project, '# Shop of somebody else\n', 'README.md');
+  await strip.getByRole('button', { name: 'Rebase then merge' }).waitFor();
+  await verb(page, 'Rebase onto main');
+  await conflict.waitFor();
+  writeFileSync(join(worktree, 'README.md'), '# Shop of all\n');
+  execFileSync('git', ['-C', worktree, 'add', 'README.md']);
+  await strip.getByText('Rebase is not finished: every conflict is resolved.').waitFor();
+  await tab.accessible();
+  await strip.getByRole('button', { name: 'Continue rebase' }).last().click();
+  await strip.getByRole('button', { name: 'Merge into main' }).click();
+  await dialog.getByRole('button', { name: /^Merge/ }).click();
+  await page.getByRole('region', { name: 'Notices' }).getByText('Merged into main.').waitFor();
+  assert.equal(onMain(made.project), '# Shop of all\n');
+});
+
 journey('a rebase that stopped is aborted, and the attempt is as it was', async (world) => {
   const made = await finished(world);
   move(made.project, '# Shop of somebody\n', 'README.md');

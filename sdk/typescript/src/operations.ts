@@ -13,6 +13,7 @@ export const operations = {
   checkGithubToken: {"method":"GET","path":"/api/auth/github/check","gives":"data"},
   collectGarbage: {"method":"POST","path":"/api/gc","gives":"data"},
   compareCommitToHead: {"method":"GET","path":"/api/task-attempts/{attempt_id}/commit-compare","gives":"data"},
+  continueTaskAttemptConflicts: {"method":"POST","path":"/api/task-attempts/{attempt_id}/conflicts/continue","gives":"data"},
   createAndStartTask: {"method":"POST","path":"/api/tasks/create-and-start","gives":"data","repeatable":true},
   createAndStartTaskInProject: {"method":"POST","path":"/api/projects/{project_id}/tasks/create-and-start","gives":"data","repeatable":true},
   createApproval: {"method":"POST","path":"/api/approvals/create","gives":"data"},
@@ -205,6 +206,11 @@ export abstract class Operations {
   /** Compares a commit with what an attempt has checked out. */
   compareCommitToHead(attemptId: string, query: { sha: string }, options?: CallOptions): Promise<T.CommitCompare> {
     return this.call(operations.compareCommitToHead, { path: { attempt_id: attemptId }, query, options });
+  }
+
+  /** Goes on with a rebase whose conflicts somebody has resolved in the files; the files are snapshotted first. */
+  continueTaskAttemptConflicts(attemptId: string, options?: CallOptions): Promise<null> {
+    return this.call(operations.continueTaskAttemptConflicts, { path: { attempt_id: attemptId }, options });
   }
 
   /** Adds a task and starts its first attempt, which runs when this answers. */

@@ -18,11 +18,12 @@ import { NotHere } from "../ui/NotHere";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { compact, counted, money } from "../ui/numbers";
 import { sentence } from "../ui/sentence";
-import { useLanding, visit } from "./acts";
+import { useLanding } from "./acts";
 import styles from "./Compare.module.css";
 import { Dialogs } from "./Dialogs";
 import { isBusy, nextStep } from "./next-step";
 import { Conflict, Refusal } from "./Trouble";
+import { take } from "./take";
 import { type Asked, AT_WORK } from "./verbs";
 
 /** So many stand side by side. */
@@ -142,19 +143,13 @@ function UseThis({ attempt }: { attempt: TaskAttempt }) {
         kind="primary"
         disabled={why}
         busy={landing.busy}
-        onClick={() => {
-          if (step.verb === "resolve") void landing.resolve(status.conflicted_files);
-          else if (step.verb === "push") void landing.push();
-          else if (step.verb === "open pull request") visit(step.url);
-          else if (step.verb === "create pull request") setOpen("pull request");
-          else if (step.verb !== "nothing") setOpen(step.verb);
-        }}
+        onClick={() => take(step, status, landing, setOpen)}
       >
         Use this one
       </Button>
       {why && <span className={styles.why}>{why}</span>}
       <Conflict {...{ attempt, status, landing }} onAbort={() => setOpen("abort")} />
-      {open === null && <Refusal landing={landing} onChangeTarget={() => setOpen("change target")} />}
+      {open === null && <Refusal {...{ status, landing }} onChangeTarget={() => setOpen("change target")} />}
       {open && <Dialogs {...{ attempt, status, landing, open }} onClose={() => setOpen(null)} />}
     </>
   );

@@ -11,11 +11,12 @@ import { Icon } from "../ui/Icon";
 import { MenuButton } from "../ui/Menu";
 import { Failed } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
-import { useLanding, visit } from "./acts";
+import { useLanding } from "./acts";
 import { Dialogs } from "./Dialogs";
 import styles from "./Landing.module.css";
 import { isBusy, nextStep, type Step } from "./next-step";
 import { Conflict, Refusal } from "./Trouble";
+import { take } from "./take";
 import { type Asked, AT_WORK, verbs } from "./verbs";
 
 export function LandingStrip({ attempt: id }: { attempt: string }) {
@@ -26,12 +27,7 @@ export function LandingStrip({ attempt: id }: { attempt: string }) {
   const step = attempt && status ? nextStep(attempt, status) : null;
   const why = attempt && step ? notNow(attempt, step) : null;
   const act = () => {
-    if (!step || why || !status) return;
-    if (step.verb === "resolve") void landing.resolve(status.conflicted_files);
-    else if (step.verb === "push") void landing.push();
-    else if (step.verb === "open pull request") visit(step.url);
-    else if (step.verb === "create pull request") setOpen("pull request");
-    else if (step.verb !== "nothing") setOpen(step.verb);
+    if (step && status && !why) take(step, status, landing, setOpen);
   };
   useActions("attempt", { land: act }, step !== null && !why);
   if (!attempt) return null;
@@ -41,9 +37,7 @@ export function LandingStrip({ attempt: id }: { attempt: string }) {
       {status && (
         <Conflict attempt={attempt} status={status} landing={landing} onAbort={() => setOpen("abort")} />
       )}
-      {landing.problem && open === null && (
-        <Refusal landing={landing} onChangeTarget={() => setOpen("change target")} />
-      )}
+      {open === null && <Refusal {...{ status, landing }} onChangeTarget={() => setOpen("change target")} />}
       <div className={styles.strip}>
         <span className={styles.branches} title={`${attempt.branch} lands on ${attempt.target_branch}`}>
           <Icon name="fork" size={14} />

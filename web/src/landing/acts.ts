@@ -12,7 +12,8 @@ import { resolvePrompt } from "./next-step";
 
 export type Remedy = "rebase then merge" | "merge without hooks" | "change target" | "stop";
 
-export type Problem = { sentence: string; remedy: Remedy | null };
+/** `isOfConflict`: it is about a conflict that waits, and over with that, by whoever's hand. */
+export type Problem = { sentence: string; remedy: Remedy | null; isOfConflict: boolean };
 
 const REMEDIES: Record<string, Remedy> = {
   diverged: "rebase then merge",
@@ -34,7 +35,12 @@ export function useLanding(attempt: string) {
   const base = `/task-attempts/${attempt}`;
 
   /** Does something under its word; true when it was done. `not` begins the sentence of a refusal. */
-  const doing = async (word: string, not: string, act: () => Promise<unknown>): Promise<boolean> => {
+  const doing = async (
+    word: string,
+    not: string,
+    act: () => Promise<unknown>,
+    isOfConflict = false,
+  ): Promise<boolean> => {
     if (busy) return false;
     setBusy(word);
     setProblem(null);
@@ -44,8 +50,10 @@ export function useLanding(attempt: string) {
     } catch (error) {
       const code = codeOf(error);
       // Conflicts are told by the branch's own standing, which is asked for again below.
-      if (code !== "merge_conflicts")
-        setProblem({ sentence: `${not}: ${sentenceOf(error)}`, remedy: (code && REMEDIES[code]) || null });
+      if (code !== "merge_conflicts") {
+        const remedy = (code && REMEDIES[code]) || null;
+        setProblem({ sentence: `${not}: ${sentenceOf(error)}`, remedy, isOfConflict });
+      }
       return false;
     } finally {
       await queries.invalidateQueries({ queryKey: keyOf.attempt(attempt) });
@@ -123,7 +131,19 @@ export function useLanding(attempt: string) {
         const { url } = await post<OpenEditorResponse>(`${base}/open-editor`, { file_path: file ?? null });
         if (url) location.assign(url);
       }),
-    abort: () => doing("Aborting", "Not aborted", () => post(`${base}/conflicts/abort`)),
+    /** Goes on when somebody has resolved the conflicts in the files. */
+    goOn: () =>
+      doing(
+        "Going on",
+        "Not finished",
+        () =>
+          post(`${base}/conflicts/continue`).catch((error) => {
+            // The branch stands as before, so a conflict that is left is told here.
+            throw codeOf(error) === "merge_conflicts" ? new Error(sentenceOf(error)) : error;
+          }),
+        true,
+      ),
+    abort: () => doing("Aborting", "Not aborted", () => post(`${base}/conflicts/abort`), true),
     stop: () => doing("Stopping", "Not stopped", () => post(`${base}/stop`)),
   };
 }

@@ -61,3 +61,9 @@ test("what is uncommitted becomes one commit more", () => {
   expect(commitsToLand(status())).toBe("2 commits");
   expect(commitsToLand(status({ commits_ahead: 0, has_uncommitted_changes: true }))).toBe("1 commit");
 });
+
+test("a rebase whose conflicts are resolved is gone on with before anything else", () => {
+  const waiting = status({ conflict_op: "rebase", is_rebase_in_progress: true });
+  expect(nextStep(rested, waiting)).toEqual({ verb: "continue", words: "Continue rebase" });
+  expect(nextStep(rested, status({ conflict_op: "merge" })).verb).toBe("nothing");
+});

@@ -4,7 +4,8 @@ import type { BranchStatus, PullRequestInfo, TaskAttempt } from "../api/types";
 import { counted } from "../ui/numbers";
 
 export type Step =
-  | { verb: "merge" | "rebase then merge" | "resolve" | "create pull request" | "push"; words: string }
+  | { verb: "merge" | "rebase then merge" | "resolve" | "continue"; words: string }
+  | { verb: "create pull request" | "push"; words: string }
   | { verb: "open pull request"; words: string; url: string }
   | { verb: "nothing"; words: string; why: string };
 
@@ -16,6 +17,8 @@ export function nextStep(attempt: About, status: BranchStatus): Step {
   if (attempt.in_place) return nothing("It works in your own checkout: what it changed is there already.");
   if (conflict_op && conflicted_files.length > 0)
     return { verb: "resolve", words: `Resolve ${counted(conflicted_files.length, "conflict")}` };
+  if (conflict_op === "rebase") return { verb: "continue", words: "Continue rebase" };
+  if (conflict_op) return nothing(`A ${conflict_op.replace("_", "-")} waits in its worktree.`);
   const open = openPullRequest(status);
   if (open) {
     const unpushed = (status.remote_commits_ahead ?? 0) + (isDirty(status) ? 1 : 0);
@@ -59,5 +62,6 @@ export const resolvePrompt = (target: string, files: readonly string[]) =>
     `The rebase onto ${target} stopped because these files conflict:`,
     files.map((file) => `- ${file}`).join("\n"),
     "Resolve every conflict so that the intent of both sides stays, and leave no conflict marks. " +
+      "Run `git add` for a file that is right as it stands. " +
       "The rebase goes on by itself when your turn ends.",
   ].join("\n\n");

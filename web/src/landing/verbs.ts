@@ -77,6 +77,11 @@ export function verbs(
     { words: "Change target branch…", run: () => open("change target"), disabled: inPlace || stuck },
     { words: "Open in editor", icon: "external", run: () => void landing.openEditor() },
     {
+      words: "Continue rebase",
+      run: () => void landing.goOn(),
+      disabled: busy || (status.conflict_op !== "rebase" && "No rebase waits."),
+    },
+    {
       words: "Abort rebase",
       isDanger: true,
       run: () => open("abort"),

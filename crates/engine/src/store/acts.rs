@@ -15,6 +15,7 @@ statements! {
     ALL = "select id, kind, attempt_id, body from acts order by created_at, id";
     OF_ATTEMPT = "select id, kind, attempt_id, body from acts where attempt_id = $1 order by created_at, id";
     UNDER_WAY = "select exists (select 1 from acts where attempt_id = $1 and kind not like '%.open')";
+    IS_THERE = "select exists (select 1 from acts where id = $1)";
     // What was done to an attempt happened to it; only letting go of old snapshots does not.
     TOUCH = "update attempts set updated_at = $2
         where id = (select attempt_id from acts where id = $1 and kind <> 'retain')";
@@ -56,6 +57,11 @@ pub(crate) fn of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<Act>, Er
 /// Says whether an act on an attempt's worktree is under way: nothing else may begin there meanwhile.
 pub(crate) fn under_way(conn: &Conn, attempt: AttemptId) -> Result<bool, Error> {
     conn.query(UNDER_WAY, args![attempt])?[0].flag(0)
+}
+
+/// Says whether an act is still written down.
+pub(crate) fn is_there(conn: &Conn, id: &str) -> Result<bool, Error> {
+    conn.query(IS_THERE, args![id])?[0].flag(0)
 }
 
 /// Forgets an act: something has happened to its attempt, or was taken back.

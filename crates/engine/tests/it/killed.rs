@@ -30,6 +30,7 @@ fn the_server_that_is_killed() {
             "land" => engine.land(id, Land::default()).await.map(drop),
             "undo" => engine.undo_landing(id).await.map(drop),
             "abort" => engine.abort_conflicts(id).await,
+            "continue" => engine.continue_rebase(id).await.map(drop),
             _ => engine.rebase(id, RebaseRequest::default()).await.map(drop),
         }
     });
@@ -294,4 +295,35 @@ fn an_abort_that_is_killed_at_any_git_call_can_be_asked_for_again() {
     });
     println!("an abort has {calls} calls of git");
     assert!(calls >= 8, "only {calls} calls were counted");
+}
+
+#[test]
+fn a_rebase_that_is_killed_at_any_git_call_of_going_on_can_be_gone_on_with_again_or_aborted() {
+    let mut stage = Stage::new("edit README.md mine", |world, attempt| {
+        world.commit("README.md", "theirs\n");
+        let outcome = world.rebase(attempt).unwrap();
+        assert!(matches!(outcome, Rebased::Conflicts { .. }), "{outcome:?}");
+        fs::write(attempt.worktree.join("README.md"), "both\n").unwrap();
+    });
+    let (tip, main) = (stage.tip(&stage.attempt.branch), stage.tip("main"));
+    let mut gone_on = 0;
+    let calls = at_every_call(&mut stage, "continue", |stage, again| {
+        let was_open = stage.world.attempt(stage.attempt.id).is_conflicted;
+        gone_on += usize::from(!was_open);
+        if again {
+            let outcome = stage.world.run(stage.world.engine().continue_rebase(stage.attempt.id));
+            assert_eq!(outcome.unwrap(), was_open.then_some(Rebased::Done));
+            stage.world.land(&stage.attempt).unwrap();
+            assert_eq!(git(&stage.world.repository, &["show", "main:README.md"]), "both");
+        } else {
+            stage.world.run(stage.world.engine().abort_conflicts(stage.attempt.id)).unwrap();
+            assert_eq!(stage.tip(&stage.attempt.branch) == tip, was_open);
+            assert_eq!(stage.tip("main"), main);
+        }
+        assert!(!stage.world.attempt(stage.attempt.id).is_conflicted);
+        stage.assert_sound();
+    });
+    println!("going on has {calls} calls of git; {gone_on} of {} kills found it done", calls * 2);
+    assert!(calls >= 8, "only {calls} calls were counted");
+    assert!(gone_on >= 1, "no kill came after it had gone on");
 }

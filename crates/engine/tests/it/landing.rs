@@ -394,6 +394,58 @@ fn an_agent_that_resolves_the_conflict_finishes_the_rebase_and_one_that_does_not
 }
 
 #[test]
+fn a_person_who_resolves_the_conflicts_in_the_files_goes_on_commit_by_commit() {
+    let world = World::new();
+    let attempt = world.rested("edit README.md mine");
+    let follow = FollowUp::new("edit two.txt mine");
+    let run = world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap().run.id;
+    eventually("the run is over", || {
+        world.run(world.engine().run(run)).unwrap().state.is_over().then_some(())
+    });
+    world.commit("README.md", "theirs\n");
+    world.commit("two.txt", "theirs\n");
+    let go_on = || world.run(world.engine().continue_rebase(attempt.id)).unwrap();
+    let waits_for = |outcome: Rebased, file: &str| {
+        let Rebased::Conflicts { files, message } = outcome else { panic!("{file} is not resolved") };
+        assert_eq!(files, [file]);
+        assert!(message.contains("Rebase onto 'main' stopped at 1 conflict"), "{message}");
+        assert!(message.contains("git add"), "{message}");
+        assert!(world.attempt(attempt.id).is_conflicted);
+    };
+    waits_for(world.rebase(&attempt).unwrap(), "README.md");
+    waits_for(go_on().unwrap(), "README.md");
+    fs::write(attempt.worktree.join("README.md"), "both\n").unwrap();
+    waits_for(go_on().unwrap(), "two.txt");
+    fs::write(attempt.worktree.join("two.txt"), "both\n").unwrap();
+    assert_eq!(go_on(), Some(Rebased::Done));
+    assert_eq!(go_on(), None, "a second click finds nothing to do");
+    let view = world.attempt(attempt.id);
+    assert_eq!((view.is_conflicted, view.attempt.target_branch.as_str()), (false, "main"));
+    assert_eq!(git(&attempt.worktree, &["branch", "--show-current"]), attempt.branch);
+    world.land(&attempt).unwrap();
+    assert_eq!(read(world.repository.join("README.md")), "both\n");
+    assert_eq!(read(world.repository.join("two.txt")), "both\n");
+}
+
+#[test]
+fn only_a_rebase_is_gone_on_with_and_none_beside_an_agent() {
+    let world = World::new();
+    let attempt = torn(&world);
+    let follow = FollowUp::new("hang");
+    world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap();
+    let refused = world.run(world.engine().continue_rebase(attempt.id)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    world.run(world.engine().stop_attempt(attempt.id)).unwrap();
+    world.wait_for(attempt.id, AttemptState::Stopped);
+    world.run(world.engine().abort_conflicts(attempt.id)).unwrap();
+    let merged =
+        std::process::Command::new("git").arg("-C").arg(&attempt.worktree).args(["merge", "main"]).output();
+    assert!(!merged.unwrap().status.success(), "it conflicts");
+    let refused = world.run(world.engine().continue_rebase(attempt.id)).unwrap_err();
+    assert!(refused.to_string().contains("waits in") && refused.kind() == ErrorKind::Conflict, "{refused}");
+}
+
+#[test]
 fn binary_and_renamed_files_that_conflict_are_left_open_and_nothing_is_lost() {
     let world = World::new();
     world.commit("picture", [0_u8, 1, 2]);

@@ -211,6 +211,7 @@ impl Walk {
         self.ok(&["attempt", "target", id, "main"]);
         self.ok(&["attempt", "rebase", id]);
         // Nothing waits, there is no remote, and nobody is logged in: each is refused with its reason.
+        self.run(&["attempt", "continue", id]);
         self.run(&["attempt", "abort", id]);
         self.run(&["attempt", "push", id]);
         self.run(&["attempt", "pr", "create", id]);

@@ -91,6 +91,9 @@ fn a_conflict_is_exit_4_with_what_to_do_and_can_be_taken_back() {
     assert!(refused.stderr.contains(&format!("forge attempt abort {}  ", &id[..8])), "{refused:?}");
     let status = world.run(&["attempt", "status", &id]).stdout;
     assert!(status.contains("in progress  rebase") && status.contains("conflicts    README.md"), "{status}");
+    let refused = world.run(&["attempt", "continue", &id]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(refused.stderr.contains("README.md"), "{refused:?}");
     assert_eq!(world.run(&["attempt", "abort", &id]).code, Some(0));
     assert_eq!(world.json(&["attempt", "status", &id])["is_rebase_in_progress"], false);
     world.git(&["revert", "--no-edit", "HEAD"]);

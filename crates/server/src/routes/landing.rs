@@ -1,6 +1,7 @@
 //! Landing an attempt: how its branch stands, merging, rebasing, its target, and small git work in its worktree.
 
 use axum::extract::State;
+use forge_engine::Rebased;
 use forge_model::AttemptId;
 
 use crate::api::{Api, need, op};
@@ -49,6 +50,16 @@ pub(super) fn api() -> Api {
                 "abortTaskAttemptConflicts",
                 "Takes back a rebase or merge that waits for its conflicts; the files are snapshotted first.",
             ),
+        )
+        .post(
+            "/api/task-attempts/{attempt_id}/conflicts/continue",
+            go_on,
+            op(
+                "continueTaskAttemptConflicts",
+                "Goes on with a rebase whose conflicts somebody has resolved in the files; the files are snapshotted \
+                 first.",
+            )
+            .refuses_with_200(),
         )
         .post(
             "/api/task-attempts/{attempt_id}/change-target-branch",
@@ -111,6 +122,11 @@ async fn rebase(
 async fn abort(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
     app.engine.abort_conflicts(id).await?;
     Ok(NOTHING)
+}
+
+/// Goes on with a rebase; conflicts that are left are told with 200 and what they are. Where none waits, none is left.
+async fn go_on(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {
+    wire::rebased(app.engine.continue_rebase(id).await.map(|went| went.unwrap_or(Rebased::Done)))
 }
 
 async fn change_target(

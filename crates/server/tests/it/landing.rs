@@ -96,8 +96,11 @@ async fn a_diverged_branch_is_a_conflict_and_a_rebase_with_conflicts_is_told_wit
     assert_eq!(world.get(&attempt).data()["is_conflicted"], true);
     let again = world.post(&format!("{attempt}/rebase"), &json!({})).json();
     assert_eq!(again["error_data"], json!({"type": "rebase_in_progress"}));
+    let left = world.call("POST", &format!("{attempt}/conflicts/continue"), &[], None).json();
+    assert_eq!((&left["success"], &left["error_data"]["type"]), (&json!(false), &json!("merge_conflicts")));
     world.call("POST", &format!("{attempt}/conflicts/abort"), &[], None).data();
     world.call("POST", &format!("{attempt}/conflicts/abort"), &[], None).data();
+    world.call("POST", &format!("{attempt}/conflicts/continue"), &[], None).data();
     assert_eq!(std::fs::read_to_string(worktree.join("README.md")).unwrap(), "mine\n");
     let status = world.get(&format!("{attempt}/branch-status")).data();
     assert_eq!((&status["is_rebase_in_progress"], &status["conflict_op"]), (&json!(false), &Value::Null));

@@ -57,6 +57,11 @@ pub(super) enum Act {
         #[arg(value_name = "ATTEMPT")]
         id: String,
     },
+    /// Go on with a rebase whose conflicts you have resolved in its files; they are snapshotted first
+    Continue {
+        #[arg(value_name = "ATTEMPT")]
+        id: String,
+    },
     /// Commit what is left and push an attempt's branch to the project's remote; never forced
     Push {
         #[arg(value_name = "ATTEMPT")]
@@ -76,6 +81,13 @@ pub(super) enum Act {
         path: String,
     },
 }
+
+/// What a person can do about a rebase that stopped.
+const OUT_OF_A_CONFLICT: [(&str, &str); 3] = [
+    ("follow-up ID \"Resolve the conflicts\"", "lets the agent resolve them"),
+    ("attempt continue ID", "goes on when you have resolved them in its files"),
+    ("attempt abort ID", "takes the rebase back"),
+];
 
 pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
     match act {
@@ -98,14 +110,14 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
             let working = Progress::new("rebasing");
             let rebased = client.post(&at(&attempt, "rebase"), Some(&body)).map_err(Failure::from);
             drop(working);
-            rebased.map_err(|failure| {
-                let go_on = ("follow-up ID \"Resolve the conflicts\"", "lets the agent go on");
-                let abort = ("attempt abort ID", "takes the rebase back");
-                hinted(failure, &attempt, &[go_on, abort])
-            })?;
-            standing(client, output, &attempt, |status| {
-                format!("{} is on top of {}", attempt.short(), text(status, "target_branch_name"))
-            })
+            rebased.map_err(|failure| hinted(failure, &attempt, &OUT_OF_A_CONFLICT))?;
+            on_top(client, output, &attempt)
+        }
+        Act::Continue { id } => {
+            let attempt = ids::attempt(client, id)?;
+            let went = client.post(&at(&attempt, "conflicts/continue"), None).map_err(Failure::from);
+            went.map_err(|failure| hinted(failure, &attempt, &OUT_OF_A_CONFLICT))?;
+            on_top(client, output, &attempt)
         }
         Act::Abort { id } => {
             let attempt = ids::attempt(client, id)?;
@@ -170,6 +182,13 @@ fn hinted(failure: Failure, attempt: &Attempt, acts: &[(&str, &str)]) -> Failure
     let hints =
         acts.iter().map(|(act, what)| format!("\n  forge {}  {what}", act.replace("ID", attempt.short())));
     Failure { message: failure.message + &hints.collect::<String>(), ..failure }
+}
+
+fn on_top(client: &Client, output: &Output, attempt: &Attempt) -> Result<Exit> {
+    standing(client, output, attempt, |status| {
+        let stands = if status["commits_behind"] == 0 { "on top of" } else { "behind" };
+        format!("{} is {stands} {}", attempt.short(), text(status, "target_branch_name"))
+    })
 }
 
 /// Tells how the branch stands after something was done to it.

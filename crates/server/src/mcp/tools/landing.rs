@@ -103,6 +103,14 @@ fn moving() -> Vec<Tool> {
         .takes(&[need(ATTEMPT_ID, ATTEMPT)])
         .does(abort),
         changes(
+            "continue_rebase",
+            "Continue rebase",
+            "Goes on with a rebase whose conflicts somebody has resolved in the files; the files are snapshotted first.",
+        )
+        .takes(&[need(ATTEMPT_ID, ATTEMPT)])
+        .idempotent()
+        .does(continue_rebase),
+        changes(
             "change_target_branch",
             "Change target branch",
             "Changes where an attempt lands; no commit moves.",
@@ -213,7 +221,20 @@ async fn compare_commit(call: Call) -> Result<CommitCompare, Problem> {
 
 async fn rebase(call: Call) -> Result<Done, Problem> {
     let id = call.attempt()?;
-    match call.app.engine.rebase(id, call.fields.try_into()?).await? {
+    rebased(id, call.app.engine.rebase(id, call.fields.try_into()?).await?)
+}
+
+async fn continue_rebase(call: Call) -> Result<Done, Problem> {
+    let id = call.attempt()?;
+    match call.app.engine.continue_rebase(id).await? {
+        Some(went) => rebased(id, went),
+        None => Ok(Done::new(id, "no rebase waits")),
+    }
+}
+
+/// Tells what came of a rebase; one that stopped is a refusal that names the files.
+fn rebased(id: AttemptId, rebased: Rebased) -> Result<Done, Problem> {
+    match rebased {
         Rebased::Done => Ok(Done::new(id, "rebased")),
         Rebased::Conflicts { message, .. } => {
             let told = json!({"type": "merge_conflicts", "op": "rebase"});

@@ -216,6 +216,7 @@ fn good(stage: &Stage) -> Vec<(&'static str, Value, Comes)> {
         ),
         ("create_pr", json!({"attempt_id": finished}), Refused("github")),
         ("attach_pr", json!({"attempt_id": finished, "pr_number": 1}), Refused("github")),
+        ("continue_rebase", json!({"attempt_id": finished}), To(&[("/message", Is("no rebase waits"))])),
         ("abort_conflicts", json!({"attempt_id": finished}), To(&[("/success", True)])),
         ("start_dev_server", json!({"attempt_id": finished}), To(&[("/message", Is("started"))])),
         ("open_editor", json!({"attempt_id": finished, "editor": "CUSTOM"}), Refused("editor")),
