@@ -21,6 +21,18 @@ const composer = (tab) => tab.page.getByRole('textbox', { name: 'Reply' });
 /** The text of what is drawn of a conversation, entry by entry. */
 const drawn = (tab) => log(tab).getByTestId('entry').allInnerTexts();
 
+/** The number of the line at the top of a conversation. */
+const topLine = (tab) => log(tab).evaluate((element) => {
+  const top = element.getBoundingClientRect().top;
+  const first = [...element.querySelectorAll('[data-testid=entry]')].find((it) => it.getBoundingClientRect().bottom > top);
+  return Number(first?.innerText.match(/line (\d+)$/)?.[1]);
+});
+
+/** Lets a page draw what it has heard, before something is said not to have happened. */
+const drawnAnew = ({ page }) => page.evaluate(async () => {
+  await new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); });
+});
+
 journey('a conversation is shown as it happens, each thing in its own way', async (world) => {
   const project = await world.project();
   const { attempt } = await world.start(project, 'Add a limiter', [
@@ -83,17 +95,19 @@ journey('a long conversation has one scroll bar for all of it', async (world) =>
   assert.equal(await page.getByRole('article', { name: 'Turn 1' }).count(), 1);
   // By hand: where it would lead is said before it is let go, and only then fetched.
   const { x, y, width, height } = await bar.boundingBox();
-  await page.mouse.move(x + width / 2, y + 10);
-  await page.mouse.down();
-  await page.mouse.move(x + width / 2, y + height / 2, { steps: 5 });
-  const said = (await bar.innerText()).match(/^([\d,]+) of ([\d,]+)$/).slice(1).map((number) => Number(number.replaceAll(',', '')));
-  assert.deepEqual([Math.abs(said[0] - total / 2) < total / 50, said[1]], [true, total]);
-  await page.mouse.up();
-  const shown = () => log(tab).evaluate((element) => {
-    const top = element.getBoundingClientRect().top;
-    const first = [...element.querySelectorAll('[data-testid=entry]')].find((it) => it.getBoundingClientRect().bottom > top);
-    return Number(first?.innerText.match(/line (\d+)$/)?.[1]);
+  const shown = () => topLine(tab);
+  const press = async (part) => {
+    await page.mouse.move(x + width / 2, y + 10);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 20 + part * (height - 40), { steps: 5 });
+  };
+  await press(0.5);
+  const said = await until('the bar to say where the middle is', async () => {
+    const numbers = (await bar.innerText()).match(/^([\d,]+) of ([\d,]+)$/)?.slice(1).map((number) => Number(number.replaceAll(',', '')));
+    return numbers && Math.abs(numbers[0] - total / 2) < total / 50 && numbers;
   });
+  assert.equal(said[1], total);
+  await page.mouse.up();
   const middle = await until('the middle to be shown', async () => {
     const number = await shown();
     return Math.abs(number - said[0]) < 20 && number;
@@ -105,8 +119,81 @@ journey('a long conversation has one scroll bar for all of it', async (world) =>
     return (await shown()) < middle - 5;
   });
   await until('the bar to follow', async () => Math.abs(Number(await bar.getAttribute('aria-valuenow')) - (await shown())) < 20);
+  // However often: each place stands as far into its window as the one before, so that nothing scrolls.
+  const standsAt = (part) => until(`the bar and the list to stand at ${part * 100} percent`, async () => {
+    const value = Number(await bar.getAttribute('aria-valuenow'));
+    return Math.abs(value - part * total) < total / 50 && Math.abs(value - (await shown())) < 20;
+  });
+  const fetched = [];
+  page.on('request', (request) => request.url().includes('around=') && fetched.push(request.url()));
+  await press(0.3);
+  await page.mouse.up();
+  await standsAt(0.3);
+  // Only the first button drags.
+  await page.mouse.click(x + width / 2, y + height / 2, { button: 'right' });
+  await press(0.7);
+  await page.mouse.up();
+  await standsAt(0.7);
+  assert.equal(fetched.length, 2, fetched.join());
+  await bar.press('PageDown');
+  await standsAt(0.8);
+  await bar.press('PageDown');
+  await standsAt(0.9);
+  // Where the window ends is not the end, however long the next page takes.
+  const held = [];
+  let isHeld = true;
+  await page.route('**/entries?after=*', (route) => (isHeld ? void held.push(route) : route.continue()));
+  await page.mouse.move(x - 200, y + height / 2);
+  await until('the bottom of what has come', async () => {
+    await page.mouse.wheel(0, 2000);
+    return held.length > 0 && log(tab).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 2);
+  });
+  await drawnAnew(tab);
+  assert.equal(await log(tab).getAttribute('data-following'), 'false');
+  assert.notEqual(await bar.getAttribute('aria-valuetext'), 'the end');
+  isHeld = false;
+  const bottom = await shown();
+  for (const route of held) await route.continue();
+  await until('the next page', async () => {
+    await page.mouse.wheel(0, 400);
+    return (await shown()) > bottom + 5;
+  });
   await page.getByRole('button', { name: 'Newest' }).click();
   await line(5000).waitFor();
+});
+
+journey('the scroll bar of a long conversation takes nothing from what is beside it', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Count', 'lines 600 0');
+  await world.settled(attempt.id, 'finished');
+  const line = (tab, number) => log(tab).getByText(new RegExp(`line ${number}$`));
+  const tab = await world.open(`/a/${attempt.id}?tab=runs`);
+  await line(tab, 600).waitFor();
+  const raw = tab.page.getByRole('log', { name: 'Log of Agent' });
+  await until('the raw log to be at its end', () => raw.evaluate((box) => box.scrollTop > 0));
+  await raw.press('Home');
+  await until('the raw log to be at its beginning', () => raw.evaluate((box) => box.scrollTop === 0));
+  await drawnAnew(tab);
+  assert.equal(await log(tab).getAttribute('data-following'), 'true');
+  await log(tab).press('Home');
+  await line(tab, 1).waitFor();
+  assert.equal(await raw.evaluate((box) => box.scrollTop), 0);
+  await raw.press('End');
+  await until('the raw log to be at its end again', () => raw.evaluate((box) => box.scrollTop > 0));
+  await drawnAnew(tab);
+  assert.equal(await log(tab).getAttribute('data-following'), 'false');
+  // A finger needs a wide bar; what is read, and what is searched by, stays beside it.
+  const phone = await world.open(`/a/${attempt.id}`, { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  await line(phone, 600).waitFor();
+  await phone.page.keyboard.press('f');
+  await phone.page.getByRole('searchbox', { name: 'Find in this attempt' }).waitFor();
+  const bar = await phone.page.getByRole('scrollbar', { name: 'Place in the whole conversation' }).boundingBox();
+  assert.ok(bar.width >= 24, `the bar is ${bar.width} px wide`);
+  const covered = await phone.page.locator('[data-testid=entry], search').evaluateAll((all, { x, y }) => all
+    .map((it) => ({ box: it.getBoundingClientRect(), padding: parseFloat(getComputedStyle(it).paddingRight), words: it.innerText }))
+    .filter(({ box, padding }) => box.bottom > y && box.right - padding > x)
+    .map(({ words }) => words), bar);
+  assert.deepEqual(covered, []);
 });
 
 journey('a killed server leaves no gap in the conversation', async (world) => {
@@ -341,15 +428,27 @@ journey('a long conversation is read back page by page, found in, and linked to'
   await tab.page.keyboard.press('Enter');
   const found = tab.page.getByRole('list', { name: 'Found' }).getByRole('button').first();
   const newest = tab.page.getByRole('button', { name: /^(Newest|[\d.k]+ new)$/ });
-  // A place that does not come holds nobody: the end is reached, and the place when it is asked for again.
+  // A place that does not come moves nothing and holds nobody: the end is reached, and the place when it is asked for again.
   const place = await refuse('**/entries?around=*', 'That place is not shown: Not now.');
+  await found.waitFor();
+  let stood = null;
+  await until('the list to stand still', async () => {
+    const before = stood;
+    stood = await topLine(tab);
+    return stood === before;
+  });
   await found.click();
   await place.alert.waitFor();
+  await drawnAnew(tab);
+  const stands = await topLine(tab);
+  assert.ok(Math.abs(stands - stood) < 5, `line ${stood} was at the top, now it is ${stands}`);
   await newest.click();
   await log(tab).getByText('the very last', { exact: true }).waitFor();
   await until('the end to be in view', () => log(tab).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 80));
-  await place.end();
   await found.click();
+  await place.alert.waitFor();
+  await place.end();
+  await place.alert.getByRole('button', { name: 'Try again' }).click();
   await log(tab).getByText('the very first', { exact: true }).waitFor();
   await place.alert.waitFor({ state: 'detached' });
   await tab.accessible();

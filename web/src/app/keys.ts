@@ -4,6 +4,7 @@
 import { useEffect, useRef } from "react";
 import { ACTIONS, type ActionId, actionOf, type Scope } from "./actions";
 import { preferences } from "./preferences";
+import { isInOwnBox } from "./scroll-box";
 
 type Handlers = Partial<Record<ActionId, (() => void) | undefined>>;
 type Layer = { scope: Scope; handlers: () => Handlers };
@@ -112,7 +113,8 @@ export function listenToKeys() {
   });
 }
 
-// Enter, the space bar and the arrows belong to the button, menu or tab that has the focus.
+// Enter, the space bar and the arrows belong to the button, menu or tab that has the focus; Home and End also to what
+// scrolls there.
 function isOnControl(event: KeyboardEvent, chord: string) {
   if (!(event.target instanceof HTMLElement)) return false;
   if (chord === "Enter")
@@ -122,7 +124,8 @@ function isOnControl(event: KeyboardEvent, chord: string) {
   if (chord.startsWith("Arrow") || chord === "Home" || chord === "End")
     return (
       event.target.closest("[role=menu], [role=tablist], [role=radiogroup], [role=tree], [role=listbox]") !==
-      null
+        null ||
+      (!chord.startsWith("Arrow") && isInOwnBox(event.target))
     );
   return false;
 }

@@ -70,7 +70,8 @@ export function Conversation({
   const folds = useMemo(() => new Folds(), []);
   const [marked, setMarked] = useState<string | null>(entry);
   const [isFinding, setFinding] = useState(false);
-  const { isFollowing, now: following, follow, leave } = useFollowing(box, true);
+  const isEndHere = useCallback(() => !transcript.now().hasNewer, [transcript]);
+  const { isFollowing, now: following, follow, leave } = useFollowing(box, true, isEndHere);
   const [leftAt, setLeftAt] = useState(0);
   // What is to be shown as soon as it is there, and which of these has been answered.
   const wanted = useRef<Wanted | null>(null);
@@ -86,27 +87,58 @@ export function Conversation({
 
   // Directly, not by the list, which would still be on its way when the person has turned elsewhere.
   const pin = useCallback(() => {
-    if (following.current && !wanted.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [following]);
+    if (!following.current || wanted.current || !isEndHere()) return;
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [following, isEndHere]);
   const toEnd = useCallback(() => {
     wanted.current = null;
     follow();
-    void transcript.end();
+    // An end that does not come is not followed.
+    void transcript.end(toEnd).then((outcome) => outcome === "failed" && leave());
     pin();
-  }, [follow, transcript, pin]);
+  }, [follow, leave, transcript, pin]);
 
+  /** Keeps in mind which entry is at the top. */
+  const reached = useCallback(
+    (key: string) => {
+      remember(attempt.id, following.current ? null : key);
+      place.go(key);
+    },
+    [attempt.id, following, place],
+  );
+  const showRow = useCallback(
+    (at: number, { key, align }: Wanted) => {
+      list.current?.scrollToIndex(at, { align });
+      // No scroll tells it when other entries come to where the list is already, as those of the next window do.
+      reached(key);
+    },
+    [reached],
+  );
+
+  const fetchPlace = useCallback(
+    (asked: Wanted) => {
+      leave();
+      wanted.current = asked;
+      setAnswered(null);
+      void transcript
+        .open(asked.key, () => fetchPlace(asked))
+        .then((outcome) => {
+          if (outcome === "taken") setAnswered(asked);
+          else if (wanted.current === asked) wanted.current = null;
+        });
+    },
+    [leave, transcript],
+  );
   const bring = useCallback(
     (asked: Wanted) => {
       const at = rowOf(rowsNow.current, asked.key);
+      if (at < 0) return fetchPlace(asked);
       leave();
-      if (at >= 0) list.current?.scrollToIndex(at, { align: asked.align });
-      else {
-        wanted.current = asked;
-        setAnswered(null);
-        void transcript.open(asked.key).then(() => setAnswered(asked));
-      }
+      wanted.current = null;
+      transcript.stay();
+      showRow(at, asked);
     },
-    [leave, transcript],
+    [leave, transcript, fetchPlace, showRow],
   );
   const show = useCallback(
     (key: string) => {
@@ -130,23 +162,26 @@ export function Conversation({
   useLayoutEffect(() => {
     if (isPlaced.current || !isKnown || rows.length === 0) return;
     isPlaced.current = true;
-    const place = openingPlace(attempt, rows, entry, hasAsk);
-    if (place === "end") return;
+    const opening = openingPlace(attempt, rows, entry, hasAsk);
+    if (opening === "end" && !hasNewer) return;
     leave();
-    list.current?.scrollToIndex(place.row, { align: place.align, offset: place.offset });
-  }, [isKnown, rows, attempt, entry, hasAsk, leave]);
+    // A window without the end is around an entry, which may have no row.
+    const at = opening === "end" ? Math.max(0, rowNear(rows, entry ?? "")) : opening.row;
+    const key = rows[at]?.key;
+    if (key) showRow(at, { key, align: opening === "end" ? "start" : opening.align });
+  }, [isKnown, rows, hasNewer, attempt, entry, hasAsk, leave, showRow]);
 
   // In the same frame as the content.
   useLayoutEffect(() => {
     if (wanted.current) {
-      const { key, align } = wanted.current;
+      const { key } = wanted.current;
       const isAnswered = answered === wanted.current;
       const at = isAnswered ? rowNear(rows, key) : rowOf(rows, key);
-      if (at >= 0) list.current?.scrollToIndex(at, { align });
+      if (at >= 0) showRow(at, wanted.current);
       // Not everything comes.
       if (at >= 0 || isAnswered) wanted.current = null;
     } else if (isFollowing) pin();
-  }, [rows, isFollowing, pin, answered]);
+  }, [rows, isFollowing, pin, answered, showRow]);
 
   // What is too much goes in a frame of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again whenever there is more
@@ -161,9 +196,7 @@ export function Conversation({
     if (hasOlder && offset < AHEAD) void transcript.older();
     if (hasNewer && view.scrollSize - offset - view.viewportSize < AHEAD) void transcript.newer();
     const row = rows[view.findItemIndex(offset)];
-    if (!row) return;
-    remember(attempt.id, isFollowing ? null : row.key);
-    place.go(row.key);
+    if (row) reached(row.key);
   };
 
   // What is here whole has the browser's own scroll bar.
@@ -187,61 +220,65 @@ export function Conversation({
       <div className={styles.conversation}>
         {isKnown && problem && <Failed {...problem} />}
         {isFinding && <Find attempt={attempt.id} onShow={show} onClose={() => setFinding(false)} />}
-        <div
-          ref={box}
-          id="log"
-          className={styles.log}
-          data-windowed
-          data-part={(isPart && counts !== null) || undefined}
-          role="log"
-          aria-label="Conversation"
-          aria-live="off"
-          data-following={isFollowing}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-          tabIndex={0}
-        >
-          {!isKnown ? (
-            problem ? (
-              <Failed {...problem} />
+        <div className={styles.view}>
+          <div
+            ref={box}
+            id="log"
+            className={styles.log}
+            data-windowed
+            data-part={(isPart && counts !== null) || undefined}
+            role="log"
+            aria-label="Conversation"
+            aria-live="off"
+            data-following={isFollowing}
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            tabIndex={0}
+          >
+            {!isKnown ? (
+              problem ? (
+                <Failed {...problem} />
+              ) : (
+                <Loading what="the conversation" />
+              )
+            ) : rows.length === 0 ? (
+              <Empty>{isRunning ? "The agent has not said anything yet." : "Nothing was said."}</Empty>
             ) : (
-              <Loading what="the conversation" />
-            )
-          ) : rows.length === 0 ? (
-            <Empty>{isRunning ? "The agent has not said anything yet." : "Nothing was said."}</Empty>
-          ) : (
-            <>
-              {hasOlder && <p className={styles.older}>{!problem && "Loading earlier messages…"}</p>}
-              <Virtualizer
-                ref={list}
-                data={rows}
-                scrollRef={box}
-                shift={grew === "start"}
-                onScroll={scrolled}
-                bufferSize={200}
-                startMargin={hasOlder ? 32 : 0}
-                onResize={pin}
-              >
-                {(row) => (
-                  <EntryRow
-                    key={row.key}
-                    row={row}
-                    acts={acts}
-                    isRunning={isRunning}
-                    marked={marked !== null && isShownIn(row, marked) ? marked : null}
-                  />
-                )}
-              </Virtualizer>
-            </>
+              <>
+                {hasOlder && <p className={styles.older}>{!problem && "Loading earlier messages…"}</p>}
+                <Virtualizer
+                  ref={list}
+                  data={rows}
+                  scrollRef={box}
+                  shift={grew === "start"}
+                  onScroll={scrolled}
+                  bufferSize={200}
+                  startMargin={hasOlder ? 32 : 0}
+                  onResize={pin}
+                >
+                  {(row) => (
+                    <EntryRow
+                      key={row.key}
+                      row={row}
+                      acts={acts}
+                      isRunning={isRunning}
+                      marked={marked !== null && isShownIn(row, marked) ? marked : null}
+                    />
+                  )}
+                </Virtualizer>
+              </>
+            )}
+          </div>
+          {isPart && counts && (
+            <Scrollbar counts={counts} place={place} isAtEnd={isFollowing && !hasNewer} onGo={go} />
+          )}
+          {!isFollowing && (
+            <div className={styles.pill}>
+              <Button size="small" icon="down" onClick={toEnd}>
+                {unread > 0 ? `${compact(unread)} new` : "Newest"}
+              </Button>
+            </div>
           )}
         </div>
-        {isPart && counts && <Scrollbar counts={counts} place={place} isAtEnd={isFollowing} onGo={go} />}
-        {!isFollowing && (
-          <div className={styles.pill}>
-            <Button size="small" icon="down" onClick={toEnd}>
-              {unread > 0 ? `${compact(unread)} new` : "Newest"}
-            </Button>
-          </div>
-        )}
       </div>
     </FoldsHere>
   );

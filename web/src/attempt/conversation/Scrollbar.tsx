@@ -61,6 +61,8 @@ export function Scrollbar({ counts, place, isAtEnd, onGo }: Props) {
       tabIndex={0}
       onKeyDown={key}
       onPointerDown={(event) => {
+        // The other buttons of a mouse have menus of their own.
+        if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         setDragged(under(event));
       }}

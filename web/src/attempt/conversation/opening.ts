@@ -4,7 +4,7 @@ import type { TaskAttempt } from "../../api/types";
 import type { Row } from "./rows";
 import { rowOf } from "./rows";
 
-export type Place = "end" | { row: number; align: "start" | "center"; offset?: number };
+export type Place = "end" | { row: number; align: "start" | "center" };
 
 /** By attempt: the row that stood at the top when it was last looked at; null is the end. */
 const places = new Map<string, string | null>();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { live } from "../../api/live";
-import type { NormalizedEntry } from "../../api/types";
+import { type Listener, live } from "../../api/live";
+import type { LiveMessage, NormalizedEntry } from "../../api/types";
 import { type Placed, Transcript, upsert } from "./transcript";
 import { keyAt } from "./whole";
 
@@ -105,6 +105,27 @@ describe("what does not come", () => {
     await transcript.open();
     expect(transcript.now().problem).toBeNull();
   });
+
+  it("is told from what came, and asked for in the way of whoever wanted it", async () => {
+    const { transcript, server } = await opened();
+    const again = vi.fn();
+    server.isThere = false;
+    expect(await transcript.open("a:2", again)).toBe("failed");
+    transcript.now().problem?.again();
+    expect(again).toHaveBeenCalledOnce();
+    server.isThere = true;
+    expect(await transcript.open("a:2")).toBe("taken");
+  });
+
+  it("is asked for anew by who wants the end, when there is nothing yet", async () => {
+    const { server } = await opened();
+    const transcript = new Transcript("attempt");
+    server.isThere = false;
+    await transcript.open();
+    server.isThere = true;
+    await transcript.end();
+    expect(words(transcript.now().entries)).toBe("a7 a8 a9");
+  });
 });
 
 describe("answers that come in another order than they were asked for", () => {
@@ -113,10 +134,14 @@ describe("answers that come in another order than they were asked for", () => {
     vi.unstubAllGlobals();
   });
 
-  /** Answers wait until they are called for by a part of their address. */
+  /** Answers wait until they are called for by a part of their address; `made` tells that the run was made anew. */
   function slowly() {
     const waiting = new Map<string, () => void>();
-    vi.spyOn(live, "follow").mockImplementation(() => () => {});
+    let listener: Listener | undefined;
+    vi.spyOn(live, "follow").mockImplementation((_, it) => {
+      listener = it;
+      return () => {};
+    });
     vi.stubGlobal("fetch", async (url: string) => {
       await new Promise<void>((go) => waiting.set(url, go));
       const query = new URL(url, "http://x").searchParams;
@@ -126,7 +151,7 @@ describe("answers that come in another order than they were asked for", () => {
         index: from + step,
         entry: said(`a${from + step}`),
       }));
-      const runs = [{ id: "a", is_over: true, after: null, entries: 52 }];
+      const runs = [{ id: "a", is_over: false, after: null, entries: 52 }];
       const data = { entries, has_more: true, has_newer: query.has("around"), runs };
       return { ok: true, json: async () => ({ success: true, data }) };
     });
@@ -137,7 +162,8 @@ describe("answers that come in another order than they were asked for", () => {
       // As many turns as an answer takes on its way.
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
     };
-    return { transcript: new Transcript("attempt"), answer };
+    const made = () => listener?.message({ topic: "entries:a", resync: true } as LiveMessage);
+    return { transcript: new Transcript("attempt"), answer, made };
   }
 
   it("do not add a page to a window that was moved meanwhile", async () => {
@@ -161,5 +187,45 @@ describe("answers that come in another order than they were asked for", () => {
     await answer("around");
     expect(words(transcript.now().entries)).toBe("a50 a51");
     expect(transcript.now().hasNewer).toBe(false);
+  });
+
+  it("do not lead away from the end, or from what is shown, where the person stays", async () => {
+    const { transcript, answer } = slowly();
+    void transcript.open();
+    await answer("entries");
+    const first = transcript.open("a:10");
+    expect(await transcript.end()).toBe("taken");
+    await answer("around");
+    expect(await first).toBe("overtaken");
+    const second = transcript.open("a:10");
+    transcript.stay();
+    await answer("around");
+    expect(await second).toBe("overtaken");
+    expect(words(transcript.now().entries)).toBe("a50 a51");
+    expect(transcript.now().hasNewer).toBe(false);
+  });
+
+  it("leave nobody without an answer who wants the end before anything has come", async () => {
+    const { transcript, answer } = slowly();
+    void transcript.open("a:10");
+    void transcript.end();
+    await answer("around");
+    expect(transcript.now().isKnown).toBe(false);
+    await answer("entries?limit");
+    expect(words(transcript.now().entries)).toBe("a50 a51");
+  });
+
+  it("are waited for when the run was made anew, wherever the person went meanwhile", async () => {
+    const { transcript, answer, made } = slowly();
+    void transcript.open();
+    await answer("entries");
+    const before = transcript.now().entries;
+    made();
+    void transcript.open("a:10");
+    void transcript.end();
+    await answer("around");
+    await answer("entries?limit");
+    expect(transcript.now().entries).not.toBe(before);
+    expect(words(transcript.now().entries)).toBe("a50 a51");
   });
 });

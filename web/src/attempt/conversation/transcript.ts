@@ -24,6 +24,9 @@ export type Placed = { key: string; run: string; index: number; entry: Normalize
 /** What did not come, why, and how it is asked for again. */
 export type Missing = { what: string; error: Error; again: () => void };
 
+/** What became of a question: its answer is shown, it did not come, or something else was asked for meanwhile. */
+export type Outcome = "taken" | "failed" | "overtaken";
+
 /** Something to ask for, and what to do with the answer. */
 type Asked = Omit<Missing, "error"> & {
   path: string;
@@ -78,6 +81,8 @@ export class Transcript {
   private openings = 0;
   /** What came live while an answer was on its way, which may be older than that. */
   private meanwhile: Array<{ run: string; batch: readonly IndexedEntry[] }> = [];
+  /** What is shown was made anew, and that has not come yet. */
+  private isOutdated = false;
   private isClosed = false;
   /** The person reads the end. Above it, what comes is not added when there is no room. */
   isAtEnd = true;
@@ -90,16 +95,17 @@ export class Transcript {
   };
   readonly now = () => this.window;
 
-  /** Shows the newest entries, or those around one. */
-  open(around?: string): Promise<void> {
+  /** Shows the newest entries, or those around one. `again` is how they are asked for when they do not come. */
+  open(around?: string, again: () => void = () => void this.open(around)): Promise<Outcome> {
     this.openings += 1;
     const opening = this.openings;
     return this.ask({
       path: entriesOf(this.attempt, around),
       what: around && this.window.isKnown ? "That place is" : "The conversation is",
-      again: () => this.open(around),
+      again,
       isWanted: () => this.openings === opening,
       take: (answer) => {
+        this.isOutdated = false;
         for (const run of answer.runs) if (run.is_over) this.settled.add(run.id);
         this.order = answer.runs.map((run) => run.id);
         this.change({
@@ -169,11 +175,19 @@ export class Transcript {
     return `/task-attempts/${this.attempt}/entries?${query}&limit=${PAGE}`;
   }
 
-  /** Goes back to the newest entries. */
-  async end() {
+  /** Goes back to the newest entries. `again` is how that is asked for when they do not come. */
+  async end(again?: () => void): Promise<Outcome> {
     this.isAtEnd = true;
     if (this.window.problem) this.change({ problem: null });
-    if (this.window.hasNewer) await this.open();
+    const { hasNewer, isKnown } = this.window;
+    if (hasNewer || !isKnown || this.isOutdated) return this.open(undefined, again);
+    this.stay();
+    return "taken";
+  }
+
+  /** Keeps the window where it is, though another place may be on its way. */
+  stay() {
+    if (this.window.isKnown && !this.isOutdated) this.openings += 1;
   }
 
   /** Lets go of what is too much, at the end that is not read. A step of its own, so that a list can keep its place. */
@@ -201,21 +215,23 @@ export class Transcript {
     this.isBusy = false;
   }
 
-  private async ask({ path, what, again, isWanted, take }: Asked) {
+  private async ask({ path, what, again, isWanted, take }: Asked): Promise<Outcome> {
     this.asked += 1;
     try {
       const answer = await get<TaskAttemptEntries>(path);
-      if (this.isClosed || !isWanted()) return;
+      if (this.isClosed || !isWanted()) return "overtaken";
       take(answer);
       this.coming.unshift(...this.meanwhile);
       this.take();
       // What else did not come is still missing.
       if (this.window.problem?.what === what) this.change({ problem: null });
+      return "taken";
     } catch (error) {
-      if (this.isClosed || !isWanted()) return;
+      if (this.isClosed || !isWanted()) return "overtaken";
       this.change({
         problem: { what, error: error instanceof Error ? error : new Error(String(error)), again },
       });
+      return "failed";
     } finally {
       this.asked -= 1;
       if (this.asked === 0) this.meanwhile = [];
@@ -226,6 +242,7 @@ export class Transcript {
     if ("resync" in message) {
       // The run's entries were made anew: what is shown of them may be of another shape.
       this.settled.delete(run);
+      this.isOutdated = true;
       void this.open();
     } else if ("error" in message) {
       this.settled.add(run);

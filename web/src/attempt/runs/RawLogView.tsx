@@ -1,7 +1,15 @@
 // The raw log of a run: every line it printed, in its colours, as a virtual list that follows the end.
 
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { Virtualizer } from "virtua";
+import {
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { Ansi } from "../../ui/Ansi";
 import { Button } from "../../ui/Button";
 import { Empty, Loading } from "../../ui/Nothing";
@@ -22,7 +30,8 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
   }, [run]);
   const state = useSyncExternalStore(log?.watch ?? never, log?.now ?? nothing);
   const box = useRef<HTMLDivElement>(null);
-  const { isFollowing, now: following, follow } = useFollowing(box, true);
+  const list = useRef<VirtualizerHandle>(null);
+  const { isFollowing, now: following, follow, leave } = useFollowing(box, true);
   const { lines, dropped, isOver, problem } = state;
   const pin = useCallback(() => {
     if (following.current && box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -30,6 +39,20 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
   useLayoutEffect(() => {
     if (isFollowing && lines.length > 0) pin();
   }, [lines, isFollowing, pin]);
+  const toEnd = () => {
+    follow();
+    pin();
+  };
+  // By the list and not by the browser, which would stop short of lines that turn out taller on the way.
+  const key = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    if (event.key === "Home") {
+      leave();
+      list.current?.scrollToIndex(0);
+    } else if (event.key === "End") toEnd();
+    else return;
+    event.preventDefault();
+  };
   return (
     <div className={styles.logBox}>
       {dropped > 0 && <p className={styles.meta}>{counted(dropped, "earlier line")} not shown.</p>}
@@ -48,6 +71,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
         data-windowed
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
+        onKeyDown={key}
       >
         {lines.length === 0 ? (
           isOver ? (
@@ -56,7 +80,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
             <Loading what="the log" />
           )
         ) : (
-          <Virtualizer data={lines} scrollRef={box} itemSize={18} onResize={pin}>
+          <Virtualizer ref={list} data={lines} scrollRef={box} itemSize={18} onResize={pin}>
             {(line) => (
               <div key={line.number} className={styles.line} data-error={line.isError || undefined}>
                 <span>{line.number}</span>
@@ -70,14 +94,7 @@ export function RawLogView({ run, label }: { run: string; label: string }) {
       </div>
       {!isFollowing && (
         <div className={styles.pill}>
-          <Button
-            size="small"
-            icon="down"
-            onClick={() => {
-              follow();
-              pin();
-            }}
-          >
+          <Button size="small" icon="down" onClick={toEnd}>
             Newest
           </Button>
         </div>
