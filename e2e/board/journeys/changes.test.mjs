@@ -144,7 +144,7 @@ journey('comments on lines go to the agent as one message', async (world) => {
 });
 
 journey('a comment outlives the tab, and says when its line has changed', async (world) => {
-  const { attempt, page, file } = await changed(world, EVERY_KIND);
+  const { attempt, page, tree, file } = await changed(world, EVERY_KIND);
   await file('src/limit.js').getByRole('button', { name: 'Comment on line 1', exact: true }).click();
   const [box, save] = [page.getByRole('textbox', { name: 'Comment on line 1' }), page.getByRole('button', { name: 'Save' })];
   const texts = async () => (await world.get(`/task-attempts/${attempt.id}/comments`)).map(({ text }) => text).sort();
@@ -169,13 +169,14 @@ journey('a comment outlives the tab, and says when its line has changed', async 
   await other.waitFor();
   await saved('Too low.');
   const note = file('src/limit.js').getByRole('article', { name: 'Comment on line 1' });
-  // Who writes on stays in the box when the server has answered.
+  // Who writes on stays in the box when the server has answered, which the tree tells: it counts what is saved.
   hold();
   await other.fill('And');
   await save.click();
   await other.pressSequentially(' here');
   go();
-  await saved('And', 'Too low.');
+  await tree.getByRole('treeitem', { name: /^src\/server.js/ }).getByText('1', { exact: true }).waitFor();
+  assert.deepEqual(await texts(), ['And', 'Too low.']);
   await page.keyboard.type('!');
   await save.click();
   await saved('And here!', 'Too low.');
@@ -196,6 +197,90 @@ journey('a comment outlives the tab, and says when its line has changed', async 
   await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).click();
   await note.waitFor();
   assert.equal((await world.get(`/task-attempts/${attempt.id}/comments`)).length, 1);
+});
+
+/** Holds back what the page sends there, until the answer is called. */
+async function holdPosts(page, glob) {
+  let go;
+  const held = new Promise((done) => { go = done; });
+  await page.route(glob, async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.continue();
+  });
+  return go;
+}
+
+journey('a comment that is saved while the server is slow has its last words, and what is begun meanwhile is another one', async (world) => {
+  const { attempt, page, file } = await changed(world, EVERY_KIND);
+  const go = await holdPosts(page, '**/comments');
+  const begin = (path, line) => file(path).getByRole('button', { name: `Comment on line ${line}`, exact: true }).click();
+  const box = (line) => page.getByRole('textbox', { name: `Comment on line ${line}`, exact: true });
+  const note = (path, line) => file(path).getByRole('article', { name: `Comment on line ${line}`, exact: true });
+  const save = page.getByRole('button', { name: 'Save' });
+  await begin('src/limit.js', 1);
+  await box(1).fill('Too');
+  await save.click();
+  await box(1).pressSequentially(' low.');
+  await save.click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await begin('src/server.js', 31);
+  await box(31).fill('Why?');
+  go();
+  await note('src/limit.js', 1).getByText('Too low.').waitFor();
+  assert.equal(await box(31).inputValue(), 'Why?');
+  await save.click();
+  await note('src/server.js', 31).getByText('Why?').waitFor();
+  const comments = await world.get(`/task-attempts/${attempt.id}/comments`);
+  assert.deepEqual(comments.map(({ line, text }) => [line, text]), [[1, 'Too low.'], [31, 'Why?']]);
+});
+
+journey('what is written on after the comments were sent is another comment', async (world) => {
+  const { attempt, page, file } = await changed(world, EVERY_KIND);
+  const go = await holdPosts(page, '**/comments');
+  await file('src/server.js').getByRole('button', { name: 'Comment on line 31', exact: true }).click();
+  const box = page.getByRole('textbox', { name: 'Comment on line 31' });
+  await box.fill('Why?');
+  const bar = page.getByRole('region', { name: 'Comments' });
+  await bar.getByRole('button', { name: 'Send to agent' }).click();
+  await bar.getByRole('button', { name: 'Sending' }).waitFor();
+  await box.pressSequentially(' And how?');
+  go();
+  const note = file('src/server.js').getByRole('article', { name: 'Comment on line 31' });
+  await note.getByText('sent', { exact: true }).waitFor();
+  await note.getByText('Why?', { exact: true }).waitFor();
+  assert.equal(await box.inputValue(), 'Why? And how?');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await note.getByText('Why? And how?', { exact: true }).waitFor();
+  await bar.getByText('1 comment in 1 file').waitFor();
+  const comments = await world.get(`/task-attempts/${attempt.id}/comments`);
+  assert.deepEqual(comments.map(({ text, sent_at }) => [text, sent_at !== null]), [['Why?', true], ['Why? And how?', false]]);
+});
+
+journey('a message that is refused because another tab has sent its comments stays until it is discarded', async (world) => {
+  const { attempt, tab, page, file } = await changed(world, EVERY_KIND);
+  await file('src/server.js').getByRole('button', { name: 'Comment on line 31', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Comment on line 31' }).fill('Why?');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await file('src/server.js').getByRole('article', { name: 'Comment on line 31' }).waitFor();
+  const bar = page.getByRole('region', { name: 'Comments' });
+  const message = bar.getByRole('textbox', { name: 'Message' });
+  await message.fill('Please tell me why.');
+  tab.expects(409);
+  // The other one is quicker by the time that this one is on its way.
+  await page.route('**/follow-up', async (route) => {
+    const comments = await world.get(`/task-attempts/${attempt.id}/comments`);
+    await world.post(`/task-attempts/${attempt.id}/follow-up`, { prompt: 'say quicker', comment_ids: comments.map(({ id }) => id) });
+    await route.continue();
+  });
+  await bar.getByRole('button', { name: 'Send to agent' }).click();
+  await bar.getByRole('alert').filter({ hasText: /^Not sent: .*was sent to the agent already/ }).waitFor();
+  await bar.getByText('No comment is left').waitFor();
+  assert.equal(await message.inputValue(), 'Please tell me why.');
+  await tab.accessible();
+  await bar.getByRole('button', { name: 'Discard' }).click();
+  await bar.waitFor({ state: 'detached' });
+  const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=200`);
+  assert.equal(entries.some(({ entry }) => entry.content.includes('Please tell me why.')), false);
 });
 
 journey('a file that was viewed is folded, and stays so until it is another', async (world) => {

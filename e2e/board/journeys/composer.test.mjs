@@ -68,15 +68,29 @@ journey('what is written while a message is on its way stays in the box', async 
     await held;
     await route.continue();
   });
+  // The draft with both is slow: it is kept neither too late nor for good.
+  let arrive;
+  const slow = new Promise((done) => { arrive = done; });
+  const isBoth = (request) => request.method() === 'PUT' && /second.*third/.test(request.postData() ?? '');
+  await tab.page.route(/\/draft\?/, async (route) => {
+    if (isBoth(route.request())) await slow;
+    await route.continue();
+  });
+  const begun = tab.page.waitForRequest(isBoth);
   await box(tab).fill('say second');
   await tab.page.keyboard.press('Enter');
   await tab.page.getByRole('button', { name: 'Sending' }).waitFor();
   await tab.page.keyboard.press('Shift+Enter');
   await tab.page.keyboard.type('say third');
+  await begun;
   go();
   await log(tab).getByText('second', { exact: true }).waitFor();
   await until('what was sent to be gone from the box', async () => (await box(tab).inputValue()) === 'say third');
+  const kept = tab.page.waitForResponse((response) => isBoth(response.request()));
+  arrive();
+  await kept;
   await until('the rest to be kept', async () => (await world.get(`/task-attempts/${attempt.id}/draft?type=follow_up`)).prompt === 'say third');
+  assert.equal(await box(tab).inputValue(), 'say third');
   await world.settled(attempt.id, 'finished');
   const { entries } = await world.get(`/task-attempts/${attempt.id}/entries`);
   assert.equal(entries.filter(({ entry }) => entry.entry_type.type === 'user_message').length, 2);

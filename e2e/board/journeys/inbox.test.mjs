@@ -118,6 +118,39 @@ journey('what is dismissed leaves the inbox in every tab, and undo brings it bac
   assert.equal((await world.attempt(question.attempt.id)).open_asks, 1);
 });
 
+journey('a reason that was begun at the attempt goes with Deny in the inbox, by its key and by its button', async (world) => {
+  const project = await world.project('shop-api');
+  const permit = (name) => `permit Bash {"command": "rm -rf ./${name}"}`;
+  const { attempt } = await world.start(project, 'Clean up', `${permit('old')}\n${permit('cache')}\nsay went on`);
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('/inbox');
+  const preview = tab.page.getByRole('region', { name: 'Preview' });
+  const stateOf = async (name) => (await world.get(`/approvals?task_attempt_id=${attempt.id}`)).find(({ input }) => input.command.endsWith(name))?.state;
+  const denied = async (name, reason, press) => {
+    await preview.getByText(`rm -rf ./${name}`).first().waitFor();
+    await preview.getByRole('link', { name: 'Open', exact: true }).click();
+    const card = tab.page.getByRole('log', { name: 'Conversation' }).getByRole('group', { name: 'Approval: Run' });
+    await card.getByText(`rm -rf ./${name}`).waitFor();
+    await card.getByRole('textbox', { name: 'Tell the agent why (optional)' }).fill(reason);
+    await tab.page.goBack();
+    await preview.getByText(`Deny tells why: ${reason}`).waitFor();
+    // It takes no answer in its first moments. When one was sent, the next key would be for the next request.
+    let isSent = false;
+    const listen = (request) => { isSent ||= request.url().endsWith('/respond'); };
+    tab.page.on('request', listen);
+    await until(`${name} to be denied`, async () => {
+      if (!isSent) await press().catch(() => {});
+      return (await stateOf(name)) === 'denied';
+    });
+    tab.page.off('request', listen);
+  };
+  await denied('old', 'use a backup first', () => tab.page.keyboard.press('d'));
+  await denied('cache', 'it is warm', () => preview.getByRole('button', { name: 'Deny' }).click({ timeout: 1000 }));
+  await world.settled(attempt.id, 'finished');
+  const asks = await world.get(`/approvals?task_attempt_id=${attempt.id}`);
+  assert.deepEqual(asks.map(({ state, answer }) => [state, answer]).sort(), [['denied', 'it is warm'], ['denied', 'use a backup first']]);
+});
+
 journey('what is put off until tomorrow is there before that when something new happens to it', async (world) => {
   const project = await world.project('shop-api');
   const { attempt } = await world.start(project, 'Breaks', 'exit 3');

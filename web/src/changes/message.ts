@@ -25,6 +25,20 @@ export function asWritten<Saved extends Said & { id: string }, New extends Said 
   return pending.map((comment) => (comment.id === writing.id ? { ...comment, text: writing.text } : comment));
 }
 
+/** A message that the person changed, and the comments that it was made of. */
+export type Edited = { of: readonly Said[]; text: string; isRefused?: boolean };
+
+/**
+ * Says whether it is the message still. It is as long as the comments are those that it was made of; one that was refused
+ * also when some of them are gone, because another tab sent them. A new comment would not be in it.
+ */
+export function stands({ of, isRefused }: Edited, written: readonly Said[]): boolean {
+  const blocks = new Set(of.map((comment) => composed([comment])));
+  return isRefused
+    ? written.every((comment) => blocks.has(composed([comment])))
+    : composed(of) === composed(written);
+}
+
 const MOST_QUOTED = 12;
 
 /** Each comment with the lines it is about, in the order of the files. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anchor } from "./anchors";
 import { foldedBecause, kindOf, ordered, spoken, treeOf } from "./files";
-import { asWritten, composed } from "./message";
+import { asWritten, composed, stands } from "./message";
 import { compared, rowsOf } from "./rows";
 import { changed as diff } from "./sample";
 
@@ -105,4 +105,18 @@ test("what is being written counts as it reads now", () => {
   expect(texts({ ...saved, text: " " })).toEqual(["Why?", "Hm."]);
   expect(texts({ ...place, id: null, text: "Third." })).toEqual(["Why?", "Hm.", "Third."]);
   expect(texts({ ...place, id: null, text: "" })).toEqual(["Why?", "Hm."]);
+});
+
+test("a changed message stands as long as it says what there is to say", () => {
+  const place = { path: "a.ts", side: "new" as const, line: 1, quote: "one" };
+  const [why, hm, third] = ["Why?", "Hm.", "Third."].map((text) => ({ ...place, text }));
+  if (!why || !hm || !third) throw new Error("three comments");
+  const edited = { of: [why, hm], text: "Both, please." };
+  expect(stands(edited, [why, hm])).toBe(true);
+  expect(stands(edited, [hm])).toBe(false);
+  expect(stands(edited, [why, hm, third])).toBe(false);
+  // Another tab sent the comments, so it was refused: that takes nobody's words away.
+  const refused = { ...edited, isRefused: true };
+  for (const written of [[why, hm], [hm], []]) expect(stands(refused, written)).toBe(true);
+  expect(stands(refused, [hm, third])).toBe(false);
 });

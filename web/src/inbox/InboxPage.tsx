@@ -5,12 +5,12 @@ import { useLocation } from "wouter";
 import { load, useWorld } from "../api/world";
 import { runSoon, shown, useActions } from "../app/keys";
 import { inboxOf } from "../facts/inbox";
-import { useAnswer } from "../ui/answer";
 import { Head } from "../ui/Head";
 import { Menu, type MenuItem, type Place } from "../ui/Menu";
 import { Empty, Failed, Loading } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
 import { putAway } from "./acts";
+import { useAnswerHere } from "./answer";
 import styles from "./Inbox.module.css";
 import { latersAt } from "./later";
 import { Preview } from "./Preview";
@@ -26,7 +26,7 @@ export function InboxPage() {
   const item = items.find(({ id }) => id === chosen) ?? null;
   const [later, setLater] = useState<Place | null>(null);
   const list = useRef<HTMLUListElement>(null);
-  const answering = useAnswer(item?.ask ?? null);
+  const answering = useAnswerHere(item?.ask ?? null);
   const isPermission = item?.ask?.kind === "permission";
 
   const step = (by: number) => {

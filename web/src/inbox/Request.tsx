@@ -11,6 +11,7 @@ import { Markdown } from "../ui/Markdown";
 import { usePlan } from "../ui/plan";
 import { Questions, useAnswers } from "../ui/Questions";
 import { WholeRequest } from "../ui/WholeRequest";
+import { reasonOf } from "./answer";
 import styles from "./Inbox.module.css";
 
 type Props = { ask: Approval; answering: Answering; agent: string };
@@ -28,6 +29,7 @@ export function Request(props: Props) {
 
 function Permission({ ask, answering, agent }: Props) {
   const { verb, reason } = wanted(ask);
+  const why = reasonOf(ask);
   return (
     <fieldset className={styles.request}>
       <legend className="unseen">Approval: {verb}</legend>
@@ -36,6 +38,7 @@ function Permission({ ask, answering, agent }: Props) {
       </p>
       <WholeRequest ask={ask} />
       {reason && <p className={styles.facts}>why: {reason}</p>}
+      {why && <p className={styles.facts}>Deny tells why: {why}</p>}
       <div className={styles.answers}>
         <AskButtons ask={ask} answering={answering} hints={{ allow: "a", deny: "d" }} />
         <HoldButton

@@ -10,6 +10,7 @@ import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
 import { StateMark } from "../ui/StateMark";
 import { Ago, age } from "../ui/time";
+import { useAnswerHere } from "./answer";
 import styles from "./Inbox.module.css";
 
 export const STATE_OF: Record<Kind, State> = {
@@ -34,6 +35,7 @@ type Props = {
 export function Row({ item, isChosen, answering, onChoose, onDismiss }: Props) {
   const project = useWorld((world) => world.projects.get(item.attempt.project_id)?.name ?? "");
   const { problem } = useActing(item.attempt.id);
+  const own = useAnswerHere(item.ask);
   const since = age(Date.now() - Date.parse(item.since));
   return (
     <li
@@ -65,7 +67,7 @@ export function Row({ item, isChosen, answering, onChoose, onDismiss }: Props) {
       </Link>
       <div className={styles.acts}>
         {item.ask ? (
-          <AskButtons ask={item.ask} title={item.title} answering={answering} />
+          <AskButtons ask={item.ask} title={item.title} answering={answering ?? own} />
         ) : (
           <Button label={`Dismiss: ${item.title}`} onClick={onDismiss}>
             Dismiss

@@ -62,6 +62,7 @@ export function useDraft(attempt: string): Drafting {
   const latest = useRef<Written>(written);
   const isDirty = useRef(false);
   const saved = useRef<string | null>(null);
+  const version = useRef(0);
   const isQueued = useRef(false);
   /** What may be the draft instead: the draft has to be read before it is written over. */
   const lent = useRef<{ message: Kept; isOver: boolean } | null>(null);
@@ -94,7 +95,7 @@ export function useDraft(attempt: string): Drafting {
       // A queued draft belongs to the queue; what is written meanwhile stays here until it was sent.
       if (isQueued.current) return;
       saved.current = kept.prompt;
-      await writeDraft(attempt, { ...kept, variant: null });
+      version.current = (await writeDraft(attempt, { ...kept, variant: null })).version;
       if (latest.current === now) {
         isDirty.current = false;
         keepHere(attempt, EMPTY);
@@ -135,7 +136,8 @@ export function useDraft(attempt: string): Drafting {
 
   // What another tab writes appears here, unless somebody is writing here.
   useEffect(() => {
-    if (!told || lent.current?.isOver === false) return;
+    // What was written here before is told late: the box has gone on since.
+    if (!told || told.version < version.current || lent.current?.isOver === false) return;
     if (lent.current) return later();
     const wasQueued = isQueued.current;
     isQueued.current = told.queued || told.sending;

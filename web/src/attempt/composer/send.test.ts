@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { QueuedFollowUp } from "../../api/types";
-import { goOn, putBack, readQueue, sendNow, withdraw } from "./send";
+import { goOn, putBack, readQueue, sendNow, withdraw, writeDraft } from "./send";
 
 /** A server with the queue and the draft of one attempt, as the real one keeps them. */
 class Server {
@@ -134,6 +134,31 @@ it("comments go along wherever their message goes, and come back when it is take
     await act();
     expect([...server.taken], String(act)).toEqual(["c1"]);
   }
+});
+
+it("what was written last is the draft, however long what was written before it is on its way", async () => {
+  const { fetch } = globalThis;
+  let arrive = () => {};
+  const road = new Promise<void>((done) => {
+    arrive = done;
+  });
+  vi.stubGlobal("fetch", async (url: string, request: RequestInit) => {
+    if (String(request.body).includes("second third")) await road;
+    return fetch(url, request);
+  });
+  const writes = ["second third", "third"].map((prompt) =>
+    writeDraft("a", { prompt, variant: null, image_ids: [] }),
+  );
+  arrive();
+  await Promise.all(writes);
+  expect(server.draft.prompt).toBe("third");
+  // One that is refused holds up nothing.
+  server.refuses.add("PUT draft");
+  const refused = writeDraft("a", { prompt: "fourth", variant: null, image_ids: [] });
+  await expect(refused).rejects.toThrow("No.");
+  server.refuses.clear();
+  await writeDraft("a", { prompt: "fifth", variant: null, image_ids: [] });
+  expect(server.draft.prompt).toBe("fifth");
 });
 
 describe("sending now what waits", () => {

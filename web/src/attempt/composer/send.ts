@@ -27,8 +27,17 @@ const draftOf = (attempt: string) => `/task-attempts/${attempt}/draft?type=follo
 
 export const readDraft = (attempt: string) => get<DraftResponse>(draftOf(attempt));
 
-export const writeDraft = (attempt: string, { prompt, variant, image_ids }: Message) =>
-  put<DraftResponse>(draftOf(attempt), { prompt, image_ids, ...(variant ? { variant } : {}) });
+/** The last time that each attempt's draft was written. */
+const writes = new Map<string, Promise<unknown>>();
+
+/** Writes the draft when what was written before is there: one that came too late would bring back what was sent. */
+export function writeDraft(attempt: string, { prompt, variant, image_ids }: Message) {
+  const write = () =>
+    put<DraftResponse>(draftOf(attempt), { prompt, image_ids, ...(variant ? { variant } : {}) });
+  const written = (writes.get(attempt) ?? Promise.resolve()).then(write, write);
+  writes.set(attempt, written);
+  return written;
+}
 
 /**
  * Puts the draft at the end of the queue. A queue that stands still goes on with it, from its beginning. A `prompt` is
