@@ -40,7 +40,7 @@ fn an_attempt_without_a_task_is_named_from_its_prompt_and_stands_in_no_list_of_t
     let name = format!("forge/{}-edit-made-txt-te", id.short());
     assert_eq!(started.attempt.attempt.branch, name);
     assert_eq!((started.attempt.attempt.task, started.run.task), (None, None));
-    let view = world.wait_for(id, AttemptState::Finished);
+    let view = world.wait_until_told(id);
     assert_eq!(world.git(&["show", &format!("{name}:made.txt")]), "text");
     assert_eq!(view.attempt.target_branch, "main");
     let engine = world.engine();
