@@ -189,6 +189,9 @@ journey('whoever comes through a proxy is asked for the token, and then sees eve
   await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^shop-api/ }).waitFor();
   const [cookie] = await tab.context.cookies();
   assert.equal(cookie.httpOnly, true);
+  // Also what happens from now on.
+  await world.project('website');
+  await tab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^website/ }).waitFor();
 });
 
 journey('the board installs as an app, keeps only its own files, and opens without the server', async (world) => {

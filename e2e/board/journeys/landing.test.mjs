@@ -355,6 +355,8 @@ journey('two attempts are compared, and one of them is used', async (world) => {
   await columns(2).getByText('I wrote notes.').waitFor();
   const row = tab.page.getByRole('row', { name: /^notes.txt/ });
   await row.getByText('new +1').waitFor();
+  // How a file was changed leads to its lines.
+  assert.equal(await row.getByRole('link', { name: 'new +1' }).getAttribute('href'), `/a/${second.id}?tab=changes&file=notes.txt`);
   await tab.accessible();
   await tab.named();
   await columns(2).getByRole('button', { name: 'Use this one' }).click();

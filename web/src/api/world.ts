@@ -79,7 +79,7 @@ export function startWorld() {
 let isFollowed = false;
 
 /** Fetches everything, and follows what happens from there on: between the two nothing is missed. */
-async function begin() {
+export async function begin() {
   await load();
   if (isFollowed || !current.isKnown) return;
   isFollowed = true;
@@ -97,7 +97,7 @@ let loading: Promise<void> | null = null;
 let meanwhile: Array<{ operations: readonly PatchOpThing[]; position: number }> | null = null;
 
 /** Fetches everything anew, once however many ask. */
-export function load(): Promise<void> {
+function load(): Promise<void> {
   loading ??= fetchAll().finally(() => {
     loading = null;
   });

@@ -4,7 +4,7 @@ import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from "rea
 import { useLocation } from "wouter";
 import { post } from "../api/client";
 import type { TaskAttempt } from "../api/types";
-import { useWorld, world } from "../api/world";
+import { begin, useWorld, world } from "../api/world";
 import { useActions } from "../app/keys";
 import { openOverlay } from "../app/overlays";
 import { LandingStrip } from "../app/parts";
@@ -31,7 +31,7 @@ export function AttemptPage({ id }: { id: string }) {
   // Asked for at once, not only when everything else is known.
   const transcript = useTranscript(id, useTab().entry);
   if (attempt) return <Attempt attempt={attempt} transcript={transcript} />;
-  if (!isKnown && problem) return <Failed what="The attempt is" error={problem} />;
+  if (!isKnown && problem) return <Failed what="The attempt is" error={problem} again={() => void begin()} />;
   if (!isKnown) return <Loading what="the attempt" />;
   return <NotHere />;
 }

@@ -11,6 +11,7 @@ import { useAct } from "../ui/act";
 import { useAnswer } from "../ui/answer";
 import { begunOf } from "../ui/begun";
 import { Confirm } from "../ui/Dialog";
+import { Failed } from "../ui/Nothing";
 import styles from "./Chat.module.css";
 import { Composer, type ComposerHandle } from "./composer/Composer";
 import { isWorking } from "./composer/words";
@@ -36,6 +37,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
   const { id } = attempt;
   const shown = useSyncExternalStore(transcript.watch, transcript.now);
   const turns = useTurns(id);
+  const runs = useRuns(id);
   const rows = useNumbered(attempt, shown);
   const conversation = useRef<ConversationHandle>(null);
   const composer = useRef<ComposerHandle>(null);
@@ -120,6 +122,10 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
             isRunning={isWorking(attempt.state)}
             handle={conversation}
           />
+          {/* What a new run says is heard only by who knows of the run. */}
+          {runs.error && !runs.data && (
+            <Failed isLine what="What comes next is" error={runs.error} again={() => void runs.refetch()} />
+          )}
           <RequestBar
             asks={asks}
             keyOf={keyOfAsk}

@@ -4,7 +4,7 @@ import { memo, useEffect, useMemo, useRef } from "react";
 import { VList } from "virtua";
 import { Link } from "wouter";
 import { useWorld, world } from "../api/world";
-import { useActing } from "../app/acting";
+import { forgetProblem, useActing } from "../app/acting";
 import { agentWord } from "../facts/agents";
 import { LOOKS } from "../facts/state";
 import { Button } from "../ui/Button";
@@ -93,6 +93,7 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
       data-task={id}
       data-state={facts.state}
       data-selected={isSelected || undefined}
+      data-problem={problem !== null || undefined}
       onFocus={() => setActive(id)}
       onContextMenu={(event) => {
         event.preventDefault();
@@ -105,8 +106,8 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
       <Link ref={link} href={hrefOf(card)} className={styles.title} tabIndex={isTabStop ? 0 : -1}>
         {task.title}
       </Link>
-      <span className={styles.reason} data-problem={problem ? true : undefined}>
-        {problem ?? (busy ? `${busy}…` : facts.reason && sentence(facts.reason)) ?? LOOKS[facts.state].words}
+      <span className={styles.reason}>
+        {(busy ? `${busy}…` : facts.reason && sentence(facts.reason)) ?? LOOKS[facts.state].words}
       </span>
       <span className={styles.cell}>{isOfAllProjects ? project : ""}</span>
       <span className={styles.cell}>{attempt ? agentWord(attempt.executor) : ""}</span>
@@ -131,6 +132,12 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
           menu(id, { x: box.left, y: box.top, width: box.width, height: box.height });
         }}
       />
+      {problem && (
+        <p className={styles.problem} role="alert">
+          <span>{problem}</span>
+          <Button size="small" kind="quiet" icon="close" label="Close" onClick={() => forgetProblem(id)} />
+        </p>
+      )}
     </div>
   );
 });

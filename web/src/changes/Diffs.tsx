@@ -163,6 +163,7 @@ export function Diffs({ attempt, scope, setScope, snapshots, since }: Props) {
             {problem}
           </p>
         )}
+        {comments.missing && <Failed isLine what="Comments are" {...comments.missing} />}
         {files.length > 0 && <FileTree files={files} place={place} onChoose={link.choose} />}
         {scope !== null && scope.from === since?.from && (
           <p className={styles.held} role="status">

@@ -15,7 +15,10 @@ export function useComments(attempt: string) {
   const path = `/task-attempts/${attempt}/comments`;
   const queries = useQueryClient();
   const queryKey = keyOf.attempt(attempt, "comments");
-  const { data } = useQuery({ queryKey, queryFn: ({ signal }) => get<Comment[]>(path, signal) });
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => get<Comment[]>(path, signal),
+  });
   const refresh = () => queries.invalidateQueries({ queryKey });
   const pen = useMemo(() => {
     const queryKey = keyOf.attempt(attempt, "comments");
@@ -38,6 +41,8 @@ export function useComments(attempt: string) {
 
   return {
     comments,
+    /** Why nobody knows which comments there are, and how they are asked for again; null while somebody does. */
+    missing: error && !data ? { error, again: () => void refetch() } : null,
     pending,
     /** Those that are not sent yet, with what is being written. */
     written: asWritten(pending, writing),

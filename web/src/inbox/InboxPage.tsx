@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { load, useWorld } from "../api/world";
+import { begin, useWorld } from "../api/world";
 import { runSoon, shown, useActions } from "../app/keys";
 import { inboxOf } from "../facts/inbox";
 import { Head } from "../ui/Head";
@@ -56,7 +56,7 @@ export function InboxPage() {
       <>
         <Head title="Inbox" />
         {problem ? (
-          <Failed what="The inbox is" error={problem} again={() => void load()} />
+          <Failed what="The inbox is" error={problem} again={() => void begin()} />
         ) : (
           <Loading what="the inbox" />
         )}

@@ -22,7 +22,7 @@ type Props = {
 
 export function BranchDialog({ title, verb, about, attempt, landing, onChoose, onClose }: Props) {
   const [branch, setBranch] = useState(attempt.target_branch);
-  const { names, error } = useTargets(attempt, branch);
+  const { names, missing } = useTargets(attempt, branch);
   return (
     <Dialog
       title={title}
@@ -44,7 +44,7 @@ export function BranchDialog({ title, verb, about, attempt, landing, onChoose, o
     >
       <div className={styles.fields}>
         <p className={styles.quiet}>{about}</p>
-        {error && <Failed what="The branches are" error={error} />}
+        {missing && <Failed isLine what="The branches are" {...missing} />}
         <SelectField
           label="Branch"
           value={branch}

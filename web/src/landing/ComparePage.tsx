@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { get } from "../api/client";
 import type { Diff, TaskAttempt, TaskAttemptDiff, TaskAttemptEntries } from "../api/types";
-import { sameList, useWorld } from "../api/world";
+import { begin, sameList, useWorld } from "../api/world";
 import { useBranchStatus } from "../app/branch-status";
 import { keyOf } from "../app/queries";
 import { profileWords } from "../facts/agents";
@@ -35,7 +35,8 @@ export function ComparePage({ task: id }: { task: string }) {
   const problem = useWorld((world) => world.problem);
   const attempts = useWorld((world) => indexOf(world).attemptsOf(id), sameList);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  if (!task && !isKnown && problem) return <Failed what="The task is" error={problem} />;
+  if (!task && !isKnown && problem)
+    return <Failed what="The task is" error={problem} again={() => void begin()} />;
   if (!task) return isKnown ? <NotHere /> : <Loading what="the task" />;
   const numbered = [...attempts].reverse().map((attempt, index) => ({ attempt, number: index + 1 }));
   const chosen = numbered.filter(({ attempt }) => !left.has(attempt.id)).slice(-MOST);
@@ -86,7 +87,7 @@ function Column({ attempt, number }: { attempt: TaskAttempt; number: number }) {
     (world) => indexOf(world).factsOfAttempt(attempt.id),
     (a, b) => a?.state === b?.state && a?.reason === b?.reason,
   );
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: keyOf.attempt(attempt.id, "last entries"),
     queryFn: ({ signal }) => get<TaskAttemptEntries>(`/task-attempts/${attempt.id}/entries?limit=50`, signal),
   });
@@ -121,7 +122,7 @@ function Column({ attempt, number }: { attempt: TaskAttempt; number: number }) {
         {said ? (
           <Markdown text={said.entry.content} />
         ) : error ? (
-          <Failed what="Its words are" error={error} />
+          <Failed isLine what="Its words are" error={error} again={() => void refetch()} />
         ) : (
           data && <p>Nothing.</p>
         )}
@@ -131,10 +132,11 @@ function Column({ attempt, number }: { attempt: TaskAttempt; number: number }) {
 }
 
 function UseThis({ attempt }: { attempt: TaskAttempt }) {
-  const { data: status } = useBranchStatus(attempt.id);
+  const { data: status, error, refetch } = useBranchStatus(attempt.id);
   const landing = useLanding(attempt.id);
   const [open, setOpen] = useState<Asked | null>(null);
-  if (!status) return null;
+  if (!status)
+    return error && <Failed isLine what="Its branch is" error={error} again={() => void refetch()} />;
   const step = nextStep(attempt, status);
   const why = step.verb === "nothing" ? step.why : isBusy(attempt) && AT_WORK;
   return (
@@ -166,8 +168,13 @@ function Files({ attempts }: { attempts: readonly Numbered[] }) {
         get<TaskAttemptDiff>(`/task-attempts/${attempt.id}/diff?stats_only=true`, signal),
     })),
   });
-  const failed = answers.find(({ error }) => error)?.error;
-  if (failed) return <Failed what="The files are" error={failed} />;
+  const failed = answers.filter(({ data, error }) => error && !data);
+  if (failed[0]) {
+    const again = () => {
+      for (const { refetch } of failed) void refetch();
+    };
+    return <Failed what="The files are" error={failed[0].error} again={again} />;
+  }
   if (answers.some(({ data }) => !data)) return <Loading what="the files" />;
   const maps = answers.map(
     ({ data }) => new Map((data?.diffs ?? []).map((diff) => [diff.newPath ?? diff.oldPath ?? "", diff])),
@@ -194,8 +201,10 @@ function Files({ attempts }: { attempts: readonly Numbered[] }) {
               <th scope="row">
                 <bdi>{path}</bdi>
               </th>
-              {maps.map((map, index) => (
-                <td key={attempts[index]?.number}>{did(map.get(path))}</td>
+              {attempts.map(({ attempt, number }, index) => (
+                <td key={number}>
+                  <Did attempt={attempt.id} path={path} diff={maps[index]?.get(path)} />
+                </td>
               ))}
             </tr>
           ))}
@@ -205,8 +214,13 @@ function Files({ attempts }: { attempts: readonly Numbered[] }) {
   );
 }
 
-function did(diff: Diff | undefined): string {
+/** How an attempt changed a file, and the way to the lines. */
+function Did({ attempt, path, diff }: { attempt: string; path: string; diff: Diff | undefined }) {
   if (!diff) return "–";
+  return <Link href={`/a/${attempt}?tab=changes&file=${encodeURIComponent(path)}`}>{did(diff)}</Link>;
+}
+
+function did(diff: Diff): string {
   const words = {
     added: "new",
     deleted: "deleted",

@@ -6,6 +6,7 @@ import { useWorld } from "../api/world";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SelectField, TextArea, TextField } from "../ui/Field";
+import { Failed } from "../ui/Nothing";
 import type { Landing } from "./acts";
 import { useTargets } from "./branches";
 import styles from "./Landing.module.css";
@@ -17,7 +18,7 @@ export function PullRequestDialog({ attempt, landing, onClose }: Props) {
   const [title, setTitle] = useState(task?.title ?? "");
   const [body, setBody] = useState(task?.description ?? "");
   const [base, setBase] = useState(attempt.target_branch);
-  const { names } = useTargets(attempt, base);
+  const { names, missing } = useTargets(attempt, base);
   return (
     <Dialog
       title="Create pull request"
@@ -49,6 +50,7 @@ export function PullRequestDialog({ attempt, landing, onClose }: Props) {
             <option key={name}>{name}</option>
           ))}
         </SelectField>
+        {missing && <Failed isLine what="The branches are" {...missing} />}
         {landing.problem && (
           <p role="alert" className={styles.fail}>
             {landing.problem.sentence}

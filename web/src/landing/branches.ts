@@ -6,11 +6,11 @@ import type { GitBranch, TaskAttempt } from "../api/types";
 import { keyOf } from "../app/queries";
 
 export function useTargets({ project_id, branch }: TaskAttempt, chosen: string) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: keyOf.project(project_id, "branches"),
     queryFn: ({ signal }) => get<GitBranch[]>(`/projects/${project_id}/branches`, signal),
   });
   const names = (data ?? []).map(({ name }) => name).filter((name) => name !== branch);
   if (!names.includes(chosen)) names.unshift(chosen);
-  return { names, error };
+  return { names, missing: error && !data ? { error, again: () => void refetch() } : null };
 }

@@ -15,11 +15,11 @@ import styles from "./Settings.module.css";
 const NONE = ["SCRIPTED", "COMMAND", "ACP"];
 
 export function Mcp() {
-  const { data: info, error } = useInfo();
+  const { data: info, error, refetch } = useInfo();
   const [chosen, setChosen] = useState<string | null>(null);
   const agents = (info?.agents ?? []).filter(({ executor }) => !NONE.includes(executor));
   const agent = chosen ?? agents.find((it) => it.installed)?.executor ?? "CLAUDE_CODE";
-  if (error) return <Failed what="Agents are" error={error} />;
+  if (!info && error) return <Failed what="Agents are" error={error} again={() => void refetch()} />;
   if (!info) return <Loading what="the agents" />;
   return (
     <>

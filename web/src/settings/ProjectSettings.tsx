@@ -10,6 +10,7 @@ import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
+import { Failed } from "../ui/Nothing";
 import { counted } from "../ui/numbers";
 import { Rules } from "./Rules";
 import { CheckSetting, ChoiceSetting, TextSetting } from "./Setting";
@@ -77,7 +78,7 @@ export function ProjectSettings({ id }: { id: string }) {
 }
 
 function BaseBranch({ project, onSave }: { project: Project; onSave: (branch: string) => Promise<unknown> }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: keyOf.project(project.id, "branches"),
     queryFn: ({ signal }) => get<GitBranch[]>(`/projects/${project.id}/branches`, signal),
   });
@@ -85,20 +86,19 @@ function BaseBranch({ project, onSave }: { project: Project; onSave: (branch: st
   const names = new Set([project.default_base_branch ?? "", ...(data ?? []).map((branch) => branch.name)]);
   names.delete("");
   return (
-    <ChoiceSetting
-      label="Base branch"
-      help={
-        error
-          ? `Branches not shown: ${error.message}`
-          : "Where attempts begin and land, unless told otherwise."
-      }
-      value={project.default_base_branch ?? ""}
-      onSave={onSave}
-      choices={[
-        ["", `The branch that is checked out${current ? ` (${current} now)` : ""}`],
-        ...[...names].map((name) => [name, name] as const),
-      ]}
-    />
+    <div>
+      <ChoiceSetting
+        label="Base branch"
+        help="Where attempts begin and land, unless told otherwise."
+        value={project.default_base_branch ?? ""}
+        onSave={onSave}
+        choices={[
+          ["", `The branch that is checked out${current ? ` (${current} now)` : ""}`],
+          ...[...names].map((name) => [name, name] as const),
+        ]}
+      />
+      {error && !data && <Failed isLine what="Branches are" error={error} again={() => void refetch()} />}
+    </div>
   );
 }
 

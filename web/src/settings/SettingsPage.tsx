@@ -2,13 +2,13 @@
 
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
-import { useWorld, type World } from "../api/world";
+import { begin, useWorld, type World } from "../api/world";
 import { KeysTable } from "../app/KeysTable";
 import { SECTIONS, type SectionId } from "../app/sections";
 import { projectsByName } from "../facts/projects";
 import { SelectField } from "../ui/Field";
 import { Head } from "../ui/Head";
-import { Empty, Loading } from "../ui/Nothing";
+import { Empty, Failed, Loading } from "../ui/Nothing";
 import { Agents } from "./Agents";
 import { Disk } from "./Disk";
 import { Editor } from "./Editor";
@@ -37,6 +37,7 @@ const PAGES: Record<SectionId, () => ReactNode> = {
 export function SettingsPage({ section }: { section: string }) {
   const projects = useWorld(projectPairs, samePairs);
   const isKnown = useWorld((world) => world.isKnown);
+  const problem = useWorld((world) => world.problem);
   const project = section.startsWith("project/") ? section.slice("project/".length) : null;
   const found = SECTIONS.find(({ id }) => id === section);
   const Page = found && PAGES[found.id];
@@ -66,6 +67,8 @@ export function SettingsPage({ section }: { section: string }) {
                 <Empty action={<Link href="/settings/general">Settings</Link>}>
                   There is nothing here. It may have been deleted.
                 </Empty>
+              ) : problem ? (
+                <Failed what="The project is" error={problem} again={() => void begin()} />
               ) : (
                 <Loading what="the project" />
               )

@@ -5,6 +5,7 @@ import { useInfo } from "../app/info";
 import { profileInFull, profileOf } from "../facts/agents";
 import { Button } from "../ui/Button";
 import { SelectField } from "../ui/Field";
+import { Failed } from "../ui/Nothing";
 import styles from "./Task.module.css";
 
 type Props = {
@@ -17,7 +18,7 @@ type Props = {
 };
 
 export function AgentChoice({ label = "Agent", value, onChange, onRemove, onEnter }: Props) {
-  const { data: info, isFetching, refetch } = useInfo();
+  const { data: info, error, isFetching, refetch } = useInfo();
   const groups = info ? profilesOf(info) : [];
   const isListed = groups.some(({ keys }) => value !== null && keys.includes(value));
   const agent = info?.agents.find((it) => value && it.executor === profileOf(value).executor);
@@ -55,6 +56,7 @@ export function AgentChoice({ label = "Agent", value, onChange, onRemove, onEnte
           <Button kind="quiet" icon="close" label={`Remove ${label.toLowerCase()}`} onClick={onRemove} />
         )}
       </div>
+      {error && !info && <Failed isLine what="Agents are" error={error} again={() => void refetch()} />}
       {why && (
         <p className={styles.why} role="status">
           <span>{why}</span>

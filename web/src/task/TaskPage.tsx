@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Redirect, useLocation } from "wouter";
 import { get } from "../api/client";
 import type { ImageResponse } from "../api/types";
-import { useWorld } from "../api/world";
+import { begin, useWorld } from "../api/world";
 import { useActing } from "../app/acting";
 import { useAway } from "../app/away";
 import { useActions } from "../app/keys";
@@ -27,7 +27,7 @@ export function TaskPage({ id }: { id: string }) {
   const isThere = useWorld((world) => world.tasks.has(id));
   const newest = useWorld((world) => indexOf(world).attemptsOf(id)[0]?.id);
   if (newest) return <Redirect to={`/a/${newest}`} replace />;
-  if (!isKnown && problem) return <Failed what="The task is" error={problem} />;
+  if (!isKnown && problem) return <Failed what="The task is" error={problem} again={() => void begin()} />;
   if (!isKnown) return <Loading what="the task" />;
   if (!isThere) return <NotHere />;
   return <Wish id={id} />;
@@ -40,7 +40,7 @@ function Wish({ id }: { id: string }) {
   const acting = useActing(id);
   const away = useAway();
   const edit = () => task && openOverlay({ name: "new task", project: task.project_id, task: id });
-  const { data: images } = useQuery({
+  const images = useQuery({
     queryKey: keyOf.project(task?.project_id ?? "", "images", id),
     queryFn: ({ signal }) => get<ImageResponse[]>(`/images/task/${id}`, signal),
   });
@@ -75,9 +75,12 @@ function Wish({ id }: { id: string }) {
         ) : (
           <p className={styles.about}>No description.</p>
         )}
-        {images && images.length > 0 && (
+        {images.error && !images.data && (
+          <Failed isLine what="Pictures are" error={images.error} again={() => void images.refetch()} />
+        )}
+        {images.data && images.data.length > 0 && (
           <div className={styles.images}>
-            {images.map(({ id, original_name }) => (
+            {images.data.map(({ id, original_name }) => (
               <img key={id} className={styles.picture} src={`/api/images/${id}/file`} alt={original_name} />
             ))}
           </div>

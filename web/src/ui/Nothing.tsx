@@ -29,15 +29,27 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
+type FailedProps = {
+  what: string;
+  error: unknown;
+  again?: () => void;
+  /** For a place where nothing is the usual thing: it takes no more room than it needs. */
+  isLine?: boolean;
+};
+
 /** What failed, why, and one button. */
-export function Failed({ what, error, again }: { what: string; error: unknown; again?: () => void }) {
+export function Failed({ what, error, again, isLine }: FailedProps) {
   const isAway = error instanceof Refused && error.isAway;
   return (
-    <div className={styles.nothing} role="alert">
+    <div className={isLine ? styles.line : styles.nothing} role="alert">
       <p>
         {isAway ? `${what} not known while the server is away.` : `${what} not shown: ${sentenceOf(error)}`}
       </p>
-      {again && <Button onClick={again}>Try again</Button>}
+      {again && (
+        <Button size={isLine ? "small" : "normal"} onClick={again}>
+          Try again
+        </Button>
+      )}
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { post, sentenceOf } from "../api/client";
 import { live } from "../api/live";
-import { load } from "../api/world";
+import { begin } from "../api/world";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import styles from "./Welcome.module.css";
@@ -23,7 +23,7 @@ export function LoginPage() {
     setProblem(null);
     try {
       await post("/session", { token: token.trim() });
-      await load();
+      await begin();
       live.tryNow();
     } catch (error) {
       setProblem(sentenceOf(error));

@@ -20,6 +20,7 @@ import { agentWord, profileInFull } from "../../facts/agents";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { MentionArea } from "../../ui/MentionArea";
+import { Failed } from "../../ui/Nothing";
 import { useRuns } from "../conversation/turns";
 import styles from "./Composer.module.css";
 import { useDraft } from "./draft";
@@ -42,7 +43,8 @@ type Props = {
 export function Composer({ attempt, todos, onSent, ref }: Props) {
   const { id, state, executor } = attempt;
   const draft = useDraft(id);
-  const { data: waiting = [] } = useQueue(id);
+  const queue = useQueue(id);
+  const waiting = queue.data ?? [];
   const { data: runs } = useRuns(id);
   const { data: info } = useInfo();
   const { sendWith } = usePreferences();
@@ -71,7 +73,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
 
   const isAtWork = isWorking(state);
   const run = runs?.findLast((run) => run.run_reason === "codingagent" && run.status === "running");
-  const maySteer = isAtWork && canSteer(executor) && waiting.length === 0 && run !== undefined;
+  const maySteer = isAtWork && canSteer(executor) && queue.data?.length === 0 && run !== undefined;
   const isEmpty = draft.text.trim() === "" && draft.images.length === 0;
   const word = sendWord(state);
 
@@ -141,6 +143,9 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
       }}
     >
       <Todos todos={todos} />
+      {queue.error && !queue.data && (
+        <Failed isLine what="Queued messages are" error={queue.error} again={() => void queue.refetch()} />
+      )}
       <Queue attempt={attempt} queue={waiting} draft={draft} editing={editing} onEdit={setEditing} />
       {(draft.images.length > 0 || uploads.pending.length > 0) && (
         <ul className={styles.images} aria-label="Pictures">

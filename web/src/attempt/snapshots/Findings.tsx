@@ -6,6 +6,7 @@ import type { Finding } from "../../api/types";
 import { keyOf, queries } from "../../app/queries";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
+import { Failed } from "../../ui/Nothing";
 import styles from "./Snapshots.module.css";
 
 export const useFindings = (attempt: string) =>
@@ -15,8 +16,12 @@ export const useFindings = (attempt: string) =>
   });
 
 export function Findings({ attempt }: { attempt: string }) {
-  const { data } = useFindings(attempt);
+  const { data, error, refetch } = useFindings(attempt);
   const open = (data ?? []).filter((finding) => finding.state === "seen");
+  if (error && !data)
+    return (
+      <Failed isLine what="Changes outside the worktree are" error={error} again={() => void refetch()} />
+    );
   if (open.length === 0) return null;
   return (
     <section className={styles.findings} aria-label="Changed outside the worktree">

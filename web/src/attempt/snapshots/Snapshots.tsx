@@ -114,7 +114,7 @@ export function Snapshots({ attempt, between, onBetween }: Props) {
 
 /** The files that differ between two snapshots. */
 function Between({ attempt, from, to }: { attempt: string; from: string; to: string | null }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: keyOf.attempt(attempt, "between", from, to),
     queryFn: ({ signal }) =>
       get<TaskAttemptDiff>(
@@ -122,7 +122,7 @@ function Between({ attempt, from, to }: { attempt: string; from: string; to: str
         signal,
       ),
   });
-  if (error) return <Failed what="The changes are" error={error} />;
+  if (error) return <Failed what="The changes are" error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the changes" />;
   if (data.diffs.length === 0) return <p className={styles.meta}>No file differs.</p>;
   return (
