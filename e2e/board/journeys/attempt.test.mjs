@@ -282,6 +282,44 @@ journey('hostile words of an agent are words', async (world) => {
   assert.ok(entries.some(({ entry }) => entry.content.includes('<script>')));
 });
 
+journey('the code of an answer is copied, by hand and by key', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'How to test', 'say >     npm test -- --watch');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const buttonIn = (there) => log(there).getByRole('button', { name: 'Copy code' });
+  const opacity = (there) => buttonIn(there).evaluate((it) => getComputedStyle(it).opacity);
+  const held = () => page.evaluate(() => navigator.clipboard.readText());
+  const row = log(tab).getByTestId('entry').filter({ has: page.getByRole('button', { name: 'Copy code' }) });
+  await buttonIn(tab).waitFor();
+  await page.mouse.move(0, 0);
+  assert.equal(await opacity(tab), '0');
+  const { height } = await row.boundingBox();
+  await row.getByText('npm test -- --watch').hover();
+  assert.equal(await opacity(tab), '1');
+  assert.equal((await row.boundingBox()).height, height);
+  await tab.accessible();
+  await buttonIn(tab).click();
+  await page.getByRole('status').filter({ hasText: 'The code is copied.' }).waitFor();
+  assert.equal(await held(), 'npm test -- --watch');
+  await page.evaluate(() => navigator.clipboard.writeText('something else'));
+  await page.mouse.move(0, 0);
+  await log(tab).focus();
+  await until('the button to be reached by key', async () => {
+    await page.keyboard.press('Tab');
+    return buttonIn(tab).evaluate((it) => it === document.activeElement);
+  });
+  assert.equal(await opacity(tab), '1');
+  await page.keyboard.press('Enter');
+  await until('the code to be copied', async () => (await held()) === 'npm test -- --watch');
+  // A finger does not hover.
+  const phone = await world.open(`/a/${attempt.id}`, { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  await buttonIn(phone).waitFor();
+  assert.equal(await opacity(phone), '1');
+});
+
 journey('every run has its row, and the raw log of a script its lines, colours and exit code', async (world) => {
   const project = await world.project();
   await world.put(`/projects/${project.id}`, {

@@ -116,8 +116,23 @@ journey('what is written while the agent works waits: it is edited, moved, remov
   await waiting(tab).getByText('say uno', { exact: true }).waitFor();
   await waiting(tab).getByRole('button', { name: 'Move up: say three' }).click();
   await until('the order to change', async () => (await queue(world, attempt))[1] === 'say three');
-  // What was removed comes back to its place, and the agent is not told meanwhile.
   const before = ['say uno', 'say three', 'say two', 'say four'];
+  await rowsAre(tab, before);
+  // By key and without dragging, too: whoever moves one stays with it.
+  const mover = (name) => waiting(tab).getByRole('button', { name });
+  for (const [name, order] of [['Move down: say three', ['say uno', 'say two', 'say three', 'say four']], ['Move up: say three', before]]) {
+    const moved = tab.page.waitForResponse((response) => response.request().method() === 'PUT' && response.url().includes('/queue/'));
+    await mover(name).press('Enter');
+    await moved;
+    await rowsAre(tab, order);
+    assert.deepEqual(await queue(world, attempt), order);
+    await until('the focus to be kept', () => mover(name).evaluate((it) => it === document.activeElement));
+  }
+  for (const [name, why] of [['Move up: say uno', 'It is the first already.'], ['Move down: say four', 'It is the last already.']]) {
+    assert.equal(await mover(name).getAttribute('aria-disabled'), 'true');
+    assert.equal(await mover(name).getAttribute('title'), why);
+  }
+  // What was removed comes back to its place, and the agent is not told meanwhile.
   for (const text of ['say uno', 'say three']) {
     await waiting(tab).getByRole('button', { name: `Remove: ${text}` }).click();
     await waiting(tab).getByText(text, { exact: true }).waitFor({ state: 'detached' });
@@ -269,6 +284,19 @@ journey('a draft is kept by the server with its pictures and shown again; they g
   const told = entries.findLast(({ entry }) => entry.entry_type.type === 'user_message').entry.content;
   for (const { original_name: name } of images) assert.equal(told.split(`![${name}](`).length, 2, `the prompt names ${name} once`);
   await until('the box to be empty', async () => (await draft()).prompt === '');
+  // They stand below the words of the turn. The agent has repeated how they are written, which shows nothing.
+  const turn = tab.page.getByRole('article', { name: 'Turn 2' });
+  const sent = turn.getByRole('list', { name: 'Sent pictures' });
+  await turn.getByText('say look at this here', { exact: true }).waitFor();
+  await until('both pictures to be drawn', () => sent.getByRole('img').evaluateAll((all) =>
+    all.length === 2 && all.every((it) => it.naturalWidth > 0)));
+  assert.equal(await log(tab).getByRole('img', { name: 'dropped.png' }).count(), 1);
+  await tab.accessible();
+  const opens = tab.context.waitForEvent('page');
+  await sent.getByRole('link', { name: 'dropped.png' }).click();
+  const opened = await opens;
+  await opened.waitForURL(/\/api\/images\/[^/]+\/file$/);
+  await opened.close();
 });
 
 journey('another profile answers from the next message on, and what the agent set out to do stands above the box', async (world) => {

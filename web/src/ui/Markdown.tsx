@@ -4,6 +4,8 @@
 
 import { marked, type Token, type Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
+import { copy } from "../app/copy";
+import { Button } from "./Button";
 import styles from "./Markdown.module.css";
 
 /** Most of what agents say in passing has nothing to read in it: one line without a sign that means something. */
@@ -44,9 +46,19 @@ function block(token: Token): ReactNode {
       return <p>{inline(token.tokens)}</p>;
     case "code":
       return (
-        <pre className={styles.code} data-language={(token as Tokens.Code).lang || undefined}>
-          <code>{token.text}</code>
-        </pre>
+        <div className={styles.block}>
+          <pre className={styles.code} data-language={(token as Tokens.Code).lang || undefined}>
+            <code>{token.text}</code>
+          </pre>
+          <Button
+            className={styles.copy}
+            kind="quiet"
+            size="small"
+            icon="copy"
+            label="Copy code"
+            onClick={() => void copy(token.text, "The code")}
+          />
+        </div>
       );
     case "blockquote":
       return <blockquote>{blocks(token.tokens ?? [])}</blockquote>;

@@ -38,6 +38,8 @@ export function Queue({ attempt, queue, draft, editing, onEdit }: Props) {
   const act = useAct();
   const [dragged, setDragged] = useState<string | null>(null);
   const { id } = attempt;
+  // What is being sent stays before all that waits.
+  const first = queue.find(({ state }) => state !== "sending");
   const last = queue.at(-1);
   const problem = act.problem && (
     <p role="alert" className={styles.problem}>
@@ -116,14 +118,26 @@ export function Queue({ attempt, queue, draft, editing, onEdit }: Props) {
                         Send now
                       </Button>
                     )}
-                    {index > 0 && (
-                      <Button
-                        size="small"
-                        kind="quiet"
-                        icon="send"
-                        label={`Move up: ${short(item.prompt)}`}
-                        onClick={() => void move(item.id, index - 1)}
-                      />
+                    {queue.length > 1 && (
+                      <>
+                        <Button
+                          className={styles.up}
+                          size="small"
+                          kind="quiet"
+                          icon="down"
+                          label={`Move up: ${short(item.prompt)}`}
+                          disabled={item === first && "It is the first already."}
+                          onClick={() => void move(item.id, index - 1)}
+                        />
+                        <Button
+                          size="small"
+                          kind="quiet"
+                          icon="down"
+                          label={`Move down: ${short(item.prompt)}`}
+                          disabled={item === last && "It is the last already."}
+                          onClick={() => void move(item.id, index + 1)}
+                        />
+                      </>
                     )}
                     <Button
                       size="small"

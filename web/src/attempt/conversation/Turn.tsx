@@ -6,6 +6,8 @@ import { Button } from "../../ui/Button";
 import { MenuButton, type MenuItem } from "../../ui/Menu";
 import { counted, money } from "../../ui/numbers";
 import { duration, Elapsed } from "../../ui/time";
+import { useMessage } from "./message";
+import { Pictures } from "./Pictures";
 import type { Row } from "./rows";
 import styles from "./Turn.module.css";
 import { TurnsHere } from "./turns";
@@ -35,7 +37,7 @@ export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [chosen, setNoisy] = useState<boolean | null>(null);
   const isNoisy = chosen ?? isNoiseWanted;
-  const text = placed.entry.content.trim();
+  const { text, pictures } = useMessage(placed.entry.content);
   const isLong = text.split("\n").length > FOLDED_AT || text.length > 300;
   const startedAt = placed.entry.timestamp ?? facts.startedAt;
   const { before, after } = facts;
@@ -88,14 +90,17 @@ export function Turn({ row, acts, isRunning, isNoiseWanted }: Props) {
         </span>
         <MenuButton label={`Actions for ${named}`} icon="more" kind="quiet" size="small" items={items} />
       </header>
-      <div className={styles.said} data-folded={(isLong && !isOpen) || undefined}>
-        {text}
-      </div>
+      {text && (
+        <div className={styles.said} data-folded={(isLong && !isOpen) || undefined}>
+          {text}
+        </div>
+      )}
       {isLong && (
         <Button size="small" kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Show less" : "Show all of it"}
         </Button>
       )}
+      {pictures.length > 0 && <Pictures pictures={pictures} />}
       {isNoisy && (
         <ul className={styles.noise}>
           {noise.map(({ key, entry }) => (
