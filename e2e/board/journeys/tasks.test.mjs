@@ -289,6 +289,89 @@ journey('several agents start on the same task, with the profile and on the bran
   assert.equal((await attemptsOf('Once')).length, 1);
 });
 
+journey('a wish is started with the agent and on the branch that it was saved with, and the notice leads there', async (world) => {
+  const { executors } = JSON.parse((await world.get('/profiles')).content);
+  executors.SCRIPTED.LOUD = { SCRIPTED: { append_prompt: '\nsay LOUD' } };
+  await world.put('/profiles', { executors });
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  project.git('branch', 'release');
+  const save = async (title) => {
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByRole('textbox', { name: 'Title' }).fill(title);
+    await dialog.getByRole('textbox', { name: 'What should be done' }).fill('say hello');
+    await dialog.getByRole('combobox', { name: 'Agent' }).selectOption('SCRIPTED:LOUD');
+    await dialog.getByRole('combobox', { name: 'Base branch' }).selectOption('release');
+    await dialog.getByRole('button', { name: 'Save as wish' }).click();
+    await onBoard(tab, title).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const started = async (title) => {
+    const task = (await tasksOf(world, project)).find((it) => it.title === title);
+    const [attempt] = await until(`an attempt of ${title}`, async () => {
+      const all = await world.get(`/task-attempts?task_id=${task.id}`);
+      return all.length > 0 && all;
+    });
+    assert.deepEqual([attempt.executor_profile_id.variant, attempt.target_branch], ['LOUD', 'release']);
+    return attempt;
+  };
+  await save('Asked first');
+  await save('At once');
+  await page.reload();
+  await act(tab, 'Asked first', 'Start with…');
+  const start = page.getByRole('dialog', { name: 'Start' });
+  await until('the agent of the wish', async () => (await start.getByRole('combobox', { name: 'Agent' }).inputValue()) === 'SCRIPTED:LOUD');
+  await until('its branch', async () => (await start.getByRole('combobox', { name: 'Base branch' }).inputValue()) === 'release');
+  await page.keyboard.press('Escape');
+  await start.waitFor({ state: 'detached' });
+  await act(tab, 'At once', 'Start');
+  await started('At once');
+  await act(tab, 'Asked first', 'Start with…');
+  await start.getByRole('button', { name: 'Start', exact: true }).click();
+  await start.waitFor({ state: 'detached' });
+  const attempt = await started('Asked first');
+  // The newest notice is the last one.
+  await page.getByRole('status').filter({ hasText: 'Started with Scripted / loud.' }).last().getByRole('button', { name: 'Open' }).click();
+  await page.waitForURL(`**/a/${attempt.id}`);
+});
+
+journey('on the page of its attempt a task is moved, archived, duplicated and deleted', async (world) => {
+  const { project, tab } = await board(world);
+  const { page } = tab;
+  const { task, attempt } = await world.start(project, 'The whole thing', 'edit a.txt b');
+  await world.settled(attempt.id, 'finished');
+  const becomes = (wanted) => until(`the task to be ${wanted}`, async () => (await world.get(`/tasks/${task.id}`)).status === wanted);
+  const more = async (words) => {
+    await page.getByRole('button', { name: 'More about this attempt' }).click();
+    await page.getByRole('menuitem', { name: words, exact: true }).click();
+  };
+  await page.goto(`/a/${attempt.id}`);
+  await more('Move to…');
+  await page.getByRole('menu', { name: 'Move The whole thing to' }).getByRole('menuitemradio', { name: 'Done' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Mark done without merging?' });
+  await question.waitFor();
+  await tab.accessible();
+  await question.getByRole('button', { name: 'Mark done and keep the branch' }).click();
+  await becomes('done');
+  await more('Archive');
+  await becomes('archived');
+  await more('Bring back');
+  await becomes('done');
+  await more('Duplicate');
+  const copy = page.getByRole('dialog', { name: 'New task' });
+  await until('the words of the other', async () => (await copy.getByRole('textbox', { name: 'Title' }).inputValue()) === 'The whole thing');
+  await page.keyboard.press('Escape');
+  await copy.waitFor({ state: 'detached' });
+  // What the page asks for while its attempt goes may be gone already.
+  tab.expects(404);
+  await more('Delete');
+  await page.waitForURL(`**/p/${project.id}`);
+  assert.deepEqual(await tasksOf(world, project), []);
+  await page.getByRole('status').filter({ hasText: 'Task moved to the trash.' }).getByRole('button', { name: 'Undo' }).click();
+  await onBoard(tab, 'The whole thing').waitFor();
+});
+
 journey('an agent that is not ready says so where it is chosen', async (world) => {
   const { project, tab } = await board(world);
   const { page } = tab;

@@ -8,6 +8,7 @@ import { inboxOf } from "../facts/inbox";
 import { indexOf } from "../facts/index-of";
 import { projectsByName } from "../facts/projects";
 import { Icon, type IconName } from "../ui/Icon";
+import { shown } from "./keys";
 import { openOverlay } from "./overlays";
 import styles from "./Rail.module.css";
 
@@ -27,7 +28,13 @@ export function Rail() {
         label={waiting > 0 ? `Inbox, ${waiting} need you` : "Inbox"}
         isAsk
       />
-      <Entry to="/" icon="board" words="All projects" />
+      <Act
+        icon="search"
+        words="Search"
+        title={`Search and commands (${shown("Mod+k")})`}
+        run={() => openOverlay({ name: "palette" })}
+      />
+      <Entry to="/" icon="board" words="All" rest=" projects" />
       <ul className={styles.projects}>
         {projects.map(([id, name, running, asks]) => (
           <li key={id}>
@@ -41,13 +48,17 @@ export function Rail() {
             />
           </li>
         ))}
+        {/* On a phone it scrolls with them, so that two fit. */}
+        <li>
+          <Act
+            icon="plus"
+            words="Add"
+            rest=" a project"
+            title="Add a project"
+            run={() => openOverlay({ name: "add project" })}
+          />
+        </li>
       </ul>
-      <button type="button" className={styles.entry} onClick={() => openOverlay({ name: "add project" })}>
-        <Icon name="plus" />
-        <span>
-          Add<span className={styles.rest}> a project</span>
-        </span>
-      </button>
       <span className={styles.space} />
       <Entry to="/settings/general" icon="gear" words="Settings" />
       <ConnectionLine />
@@ -76,12 +87,14 @@ type EntryProps = {
   to: string;
   icon: IconName;
   words: string;
+  /** The words that a phone has no room for. */
+  rest?: string;
   count?: number;
   isAsk?: boolean;
   label?: string;
 };
 
-function Entry({ to, icon, words, count = 0, isAsk, label }: EntryProps) {
+function Entry({ to, icon, words, rest, count = 0, isAsk, label }: EntryProps) {
   const [place] = useLocation();
   const isHere = to === "/" ? place === "/" : place.startsWith(to.replace(/\/general$/, ""));
   return (
@@ -90,15 +103,36 @@ function Entry({ to, icon, words, count = 0, isAsk, label }: EntryProps) {
       className={styles.entry}
       aria-current={isHere ? "page" : undefined}
       aria-label={label}
-      title={words}
+      title={words + (rest ?? "")}
     >
       <Icon name={icon} />
-      <span>{words}</span>
+      <Words words={words} rest={rest} />
       {/* The number is drawn by the style sheet: the label says it in words. */}
       {count > 0 && (
         <b className={styles.count} data-ask={isAsk || undefined} data-count={count} aria-hidden="true" />
       )}
     </Link>
+  );
+}
+
+type ActProps = Pick<EntryProps, "icon" | "words" | "rest"> & { title: string; run: () => void };
+
+/** An entry that does something instead of leading somewhere. */
+function Act({ icon, words, rest, title, run }: ActProps) {
+  return (
+    <button type="button" className={styles.entry} title={title} onClick={run}>
+      <Icon name={icon} />
+      <Words words={words} rest={rest} />
+    </button>
+  );
+}
+
+function Words({ words, rest }: Pick<EntryProps, "words" | "rest">) {
+  return (
+    <span>
+      {words}
+      {rest && <span className={styles.rest}>{rest}</span>}
+    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentOnMachine, UserSystemInfo } from "../api/types";
-import { likelyProfile } from "./agents";
+import { forgetWish, likelyBase, likelyProfile, readyProfile, rememberWish } from "./agents";
+import { preferences } from "./preferences";
 
 const agent = (executor: string, change: Partial<AgentOnMachine>) =>
   ({
@@ -31,4 +32,22 @@ test("what the settings say is offered, and where it cannot start an agent that 
 
 test("the agent that only plays scripts stands in for nobody", () => {
   expect(likelyProfile("p1", about(missing, scripted))).toBe("CLAUDE_CODE");
+});
+
+test("a wish is started with what it was saved with, and only that one, until it has been started", async () => {
+  rememberWish("t1", "CODEX:PLAN", "release");
+  expect(likelyProfile("p1", about(missing, codex), "t1")).toBe("CODEX:PLAN");
+  expect(await readyProfile("p1", "t1")).toBe("CODEX:PLAN");
+  expect(likelyBase("p1", "t1")).toBe("release");
+  expect(likelyProfile("p1", about(missing, codex), "t2")).toBe("CODEX");
+  expect(likelyBase("p1", "t2")).toBe(null);
+  forgetWish("t1");
+  expect(likelyBase("p1", "t1")).toBe(null);
+});
+
+test("of more wishes than are kept the oldest are forgotten, and one without a choice is none", () => {
+  for (let at = 1; at <= 205; at += 1) rememberWish(`wish-${at}`, "CODEX", undefined);
+  rememberWish("plain", undefined, undefined);
+  const kept = Object.keys(preferences().wishes);
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([200, "wish-6", "wish-205"]);
 });

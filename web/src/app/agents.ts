@@ -58,11 +58,15 @@ function settledProfile(about: UserSystemInfo): { key: string; why: string | nul
 }
 
 /**
- * What is offered for a project's tasks: what was used last, else what the settings say. Where that cannot start, an
- * agent that can is offered instead; one that only plays scripts is nobody's stand-in.
+ * What is offered for a project's tasks: what the wish was saved with, else what was used last, else what the settings
+ * say. Where that cannot start, an agent that can is offered instead; one that only plays scripts is nobody's stand-in.
  */
-export function likelyProfile(project: string | null, about: UserSystemInfo | undefined): string | null {
-  const used = project ? preferences().lastStart[project]?.profile : undefined;
+export function likelyProfile(
+  project: string | null,
+  about: UserSystemInfo | undefined,
+  task?: string,
+): string | null {
+  const used = wishOf(task)?.profile ?? (project ? preferences().lastStart[project]?.profile : undefined);
   if (used) return used;
   if (!about) return null;
   const { key, why } = settledProfile(about);
@@ -78,19 +82,43 @@ export const aboutAgents = () =>
   queries.ensureQueryData({ queryKey: INFO, queryFn: () => get<UserSystemInfo>("/info") });
 
 /** What a project's tasks are started with unasked: nothing takes the place of what cannot, the person chooses. */
-export async function readyProfile(project: string): Promise<string | null> {
-  const used = preferences().lastStart[project]?.profile;
+export async function readyProfile(project: string, task: string): Promise<string | null> {
+  const used = wishOf(task)?.profile ?? preferences().lastStart[project]?.profile;
   if (used) return used;
   const { key, why } = settledProfile(await aboutAgents());
   return why === null ? key : null;
 }
 
 /** The branch that a project's attempts begin on, where something is known; null leaves it to the server. */
-export const likelyBase = (project: string): string | null =>
-  preferences().lastStart[project]?.base ?? world().projects.get(project)?.default_base_branch ?? null;
+export const likelyBase = (project: string, task?: string): string | null =>
+  wishOf(task)?.base ??
+  preferences().lastStart[project]?.base ??
+  world().projects.get(project)?.default_base_branch ??
+  null;
 
 export function rememberStart(project: string, profile: string, base: string | null) {
   prefer({
     lastStart: { ...preferences().lastStart, [project]: base ? { profile, base } : { profile } },
   });
+}
+
+const wishOf = (task: string | undefined) => (task ? preferences().wishes[task] : undefined);
+
+/** More wishes than anybody has an agent in mind for; the oldest go first. */
+const MOST_WISHES = 200;
+
+/** Keeps what was chosen for a wish until it is started. */
+export function rememberWish(task: string, profile: string | undefined, base: string | undefined) {
+  if (!profile && !base) return;
+  const { isKnown, tasks } = world();
+  const kept = Object.entries(preferences().wishes).filter(
+    // The newest may have been saved a moment ago, before the world has heard of it.
+    ([id], at, all) => id !== task && (!isKnown || tasks.has(id) || at === all.length - 1),
+  );
+  prefer({ wishes: Object.fromEntries([...kept, [task, { profile, base }] as const].slice(-MOST_WISHES)) });
+}
+
+export function forgetWish(task: string) {
+  const { [task]: started, ...wishes } = preferences().wishes;
+  if (started) prefer({ wishes });
 }

@@ -19,6 +19,8 @@ export type Preferences = {
   sendWith: "Enter" | "Mod+Enter";
   /** By project: what was started last, as `AGENT` or `AGENT:VARIANT`, and on which branch. */
   lastStart: Record<string, { profile: string; base?: string }>;
+  /** By task: what a wish was saved with, for its first start. */
+  wishes: Record<string, { profile?: string; base?: string }>;
   notices: Record<string, { browser: boolean; sound: boolean }>;
 };
 
@@ -36,6 +38,7 @@ const DEFAULTS: Preferences = {
   diffColours: "red-green",
   sendWith: "Enter",
   lastStart: {},
+  wishes: {},
   notices: {},
 };
 

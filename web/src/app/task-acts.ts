@@ -2,28 +2,30 @@
 // shown at once; what runs or removes something is shown when the server has done it.
 
 import { navigate } from "wouter/use-browser-location";
-import { get, post, postOnce, put, remove } from "../api/client";
+import { get, post, postOnce, put, remove, sentenceOf } from "../api/client";
 import type { RemovedEntry, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
 import { assume, world } from "../api/world";
 import { profileInFull, profileOf } from "../facts/agents";
 import { type ColumnId, columnWords } from "../facts/state";
+import { counted } from "../ui/numbers";
 import { actOn } from "./acting";
 import type { ActionId } from "./actions";
-import { likelyBase, readyProfile, rememberStart } from "./agents";
+import { forgetWish, likelyBase, readyProfile, rememberStart } from "./agents";
 import { offered } from "./keys";
-import { say } from "./notices";
+import { say, sayError } from "./notices";
 import { openOverlay } from "./overlays";
 
-/** Starts an attempt with what the project was last started with, or asks with what. */
+/** Starts an attempt with what the wish was saved with or the project was last started with, or asks with what. */
 export function startTask(id: string) {
   const task = world().tasks.get(id);
   if (!task) return;
   const before = task.status;
   void actOn(id, "Starting", async () => {
-    const profile = await readyProfile(task.project_id);
+    const profile = await readyProfile(task.project_id, id);
     if (!profile) return openOverlay({ name: "start", task: id });
-    const attempt = await startAttempt(id, profile, likelyBase(task.project_id));
+    const attempt = await startAttempt(id, profile, likelyBase(task.project_id, id));
     say(`Started with ${profileInFull(profileOf(profile))}.`, {
+      ...wayTo(attempt.id),
       undo: () => takeBack(id, attempt.id, before),
     });
   });
@@ -38,8 +40,13 @@ export async function startAttempt(task: string, profile: string, base: string |
     fork_from: memory,
   });
   if (!memory) rememberStart(attempt.project_id, profile, base);
+  forgetWish(task);
   return attempt;
 }
+
+/** What a notice of a start offers: the way to the attempt, unless the person is there. */
+export const wayTo = (attempt: string) =>
+  location.pathname === `/a/${attempt}` ? {} : { action: { words: "Open", run: () => openAttempt(attempt) } };
 
 const takeBack = (task: string, attempt: string, status: TaskStatus) =>
   void actOn(task, "Stopping", async () => {
@@ -102,13 +109,49 @@ export const deleteTask = (id: string) =>
     return true;
   });
 
-const recover = (task: string) =>
-  actOn(task, "Bringing back", async () => {
-    const removed = await get<RemovedEntry[]>("/removed");
-    const entry = removed.find((it) => it.kind === "task" && (it.task_id === task || it.id === task));
-    if (!entry) throw new Error("The task is no longer in the trash.");
-    await post(`/removed/${entry.id}/recover`);
-  });
+/** Several at once, with one word and one undo. */
+export async function deleteTasks(ids: readonly string[]) {
+  const gone = await actOnAll(ids, "Deleting", "deleted", (id) => remove(`/tasks/${id}`));
+  if (gone.length > 0)
+    say(`${counted(gone.length, "task is", "tasks are")} gone.`, {
+      // Backwards: a part of a task comes back to what it was a part of when it went.
+      undo: () => void actOnAll(gone.toReversed(), "Bringing back", "brought back", bringBack),
+    });
+}
+
+/**
+ * Does the same to several tasks, one after the other, and tells in one sentence what was refused. The answer is those
+ * it was done to.
+ */
+async function actOnAll(
+  ids: readonly string[],
+  busy: string,
+  done: string,
+  act: (id: string) => Promise<unknown>,
+): Promise<readonly string[]> {
+  const isDone: string[] = [];
+  const whys: string[] = [];
+  for (const id of ids) {
+    const refuse = (error: unknown) => void whys.push(sentenceOf(error));
+    await actOn(id, busy, () => act(id).then(() => void isDone.push(id), refuse));
+  }
+  if (whys.length > 0)
+    sayError(
+      new Error(
+        `${counted(whys.length, "task was", "tasks were")} not ${done}: ${[...new Set(whys)].join(" ")}`,
+      ),
+    );
+  return isDone;
+}
+
+const recover = (task: string) => actOn(task, "Bringing back", () => bringBack(task));
+
+async function bringBack(task: string) {
+  const removed = await get<RemovedEntry[]>("/removed");
+  const entry = removed.find((it) => it.kind === "task" && (it.task_id === task || it.id === task));
+  if (!entry) throw new Error("The task is no longer in the trash.");
+  await post(`/removed/${entry.id}/recover`);
+}
 
 /** Opens an attempt and does something there, as soon as the page can. */
 export function openAttempt(id: string, then?: ActionId) {

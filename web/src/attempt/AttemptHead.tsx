@@ -1,16 +1,22 @@
 // The head of an attempt: whose it is, which of how many, how it stands, and what can be done with it as a whole.
 
+import { useCallback, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { TaskAttempt } from "../api/types";
 import { sameList, useWorld } from "../api/world";
+import { useAway } from "../app/away";
 import { copy } from "../app/copy";
+import { run, runSoon, shown } from "../app/keys";
 import { openOverlay } from "../app/overlays";
+import { cardOf, sameCard } from "../board/cards";
+import { MoveQuestion, type Question } from "../board/MoveQuestion";
+import { moveItems, takeCard, wholeOf } from "../board/menu";
 import { profileInFull, profileWords } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { LOOKS } from "../facts/state";
 import { Head } from "../ui/Head";
 import { Icon } from "../ui/Icon";
-import { MenuButton, type MenuItem } from "../ui/Menu";
+import { Menu, MenuButton, type MenuItem, type Place } from "../ui/Menu";
 import { counted, money } from "../ui/numbers";
 import { StateMark } from "../ui/StateMark";
 import { Ago, Elapsed } from "../ui/time";
@@ -26,6 +32,12 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
   );
   const facts = useWorld((world) => indexOf(world).factsOfAttempt(attempt.id), sameFacts);
   const whole = useWorld((world) => world.attempts.get(attempt.forked_from ?? ""));
+  const card = useWorld((world) => cardOf(world, attempt.task_id ?? ""), sameCard);
+  const away = useAway();
+  const head = useRef<HTMLDivElement>(null);
+  const [moving, setMoving] = useState<Place | null>(null);
+  const [question, setQuestion] = useState<Question | null>(null);
+  const endMoving = useCallback(() => setMoving(null), []);
   const number = attempts.findIndex(({ id }) => id === attempt.id) + 1;
   const others = (): MenuItem[] => [
     ...attempts.map((it, index) => ({
@@ -48,7 +60,33 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
       ? [{ words: "Compare", icon: "board" as const, run: () => go(`/t/${task.id}/compare`) }]
       : []),
   ];
+  const ofTheTask = (): MenuItem[] => {
+    if (!card) return [];
+    const { move, duplicate, putAway, remove } = wholeOf(
+      card,
+      away,
+      () => {
+        // Where the menu was that it was chosen from.
+        const box = head.current?.querySelector("header > button:last-child")?.getBoundingClientRect();
+        if (box) setMoving({ x: box.left, y: box.top, width: box.width, height: box.height });
+      },
+      // There is nothing left to look at here.
+      () => location.pathname === `/a/${attempt.id}` && go(`/p/${attempt.project_id}`),
+    );
+    return ["line", move, duplicate, putAway, remove];
+  };
   const more = (): MenuItem[] => [
+    {
+      words: "Find in this attempt",
+      icon: "search",
+      hint: shown("f"),
+      run: () => {
+        // A phone may show something else.
+        run("paneConversation");
+        // After the menu has gone, which gives the focus back to its button.
+        runSoon("find");
+      },
+    },
     {
       words: "Copy link",
       icon: "copy",
@@ -74,10 +112,11 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
       disabled: attempt.container_ref ? null : "It has no worktree.",
       run: () => void copy(attempt.container_ref ?? "", "The path"),
     },
+    ...ofTheTask(),
   ];
   const isLive = facts && ["running", "preparing", "stalled"].includes(facts.state);
   return (
-    <div className={styles.head}>
+    <div ref={head} className={styles.head}>
       <Head title={task?.title ?? attempt.branch}>
         <Link
           className={styles.back}
@@ -118,6 +157,15 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
         )}
         <MenuButton label="More about this attempt" icon="more" kind="quiet" size="small" items={more} />
       </Head>
+      {moving && card && (
+        <Menu
+          label={`Move ${card.task.title} to`}
+          at={moving}
+          items={moveItems(card, (_, to) => takeCard(card, to, setQuestion))}
+          onClose={endMoving}
+        />
+      )}
+      {question && <MoveQuestion question={question} onClose={() => setQuestion(null)} />}
       {facts?.reason &&
         (facts.state === "failed" ||
           facts.state === "stalled" ||

@@ -2,13 +2,12 @@
 
 import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { sameList, useWorld, type World, world } from "../api/world";
+import { begin, sameList, useWorld, type World, world } from "../api/world";
 import { useAway } from "../app/away";
-import { say } from "../app/notices";
 import { openOverlay } from "../app/overlays";
 import { Peek, Welcome } from "../app/parts";
 import { prefer, usePreferences } from "../app/preferences";
-import { moveTask, openAttempt, placeTask, startTask } from "../app/task-acts";
+import { placeTask } from "../app/task-acts";
 import { COLUMNS, type ColumnId } from "../facts/state";
 import { Button } from "../ui/Button";
 import { Menu, type Place } from "../ui/Menu";
@@ -26,7 +25,7 @@ import { type Arrangement, arrange, cardOf } from "./cards";
 import { isEmptyFilter, readFilter } from "./filter";
 import { ListView } from "./ListView";
 import { MoveQuestion, type Question } from "./MoveQuestion";
-import { menuOf, moveItems } from "./menu";
+import { menuOf, moveItems, takeCard } from "./menu";
 import { meaningOf } from "./moves";
 import { Toolbar, takeAll } from "./Toolbar";
 
@@ -41,7 +40,7 @@ export function BoardPage({ project }: { project: string | null }) {
         <Welcome />
       </Suspense>
     );
-  if (!isKnown && problem) return <Failed what="Tasks are" error={problem} />;
+  if (!isKnown && problem) return <Failed what="Tasks are" error={problem} again={() => void begin()} />;
   if (!isKnown) return <Loading what="tasks" />;
   if (name === undefined) return <NotHere />;
   return <Board project={project} name={name} />;
@@ -203,24 +202,13 @@ function takeTo(
   const { selected } = active();
   if (selected.size > 1 && selected.has(task)) return takeAll([...selected], to);
   ownDoing();
-  const meaning = meaningOf(card, to);
-  switch (meaning.kind) {
-    case "nothing":
-      if (to === "todo" && before !== undefined && before !== task) placeTask(task, before);
-      return;
-    case "refused":
-      return say(meaning.why);
-    case "move":
-      moveTask(task, to);
-      if (to === "todo" && before) placeTask(task, before);
-      return;
-    case "start":
-      return startTask(task);
-    case "reply":
-      return openAttempt(meaning.attempt, "reply");
-    default:
-      ask({ task, to, meaning });
+  const { kind } = meaningOf(card, to);
+  if (kind === "nothing") {
+    if (to === "todo" && before !== undefined && before !== task) placeTask(task, before);
+    return;
   }
+  takeCard(card, to, ask);
+  if (kind === "move" && to === "todo" && before) placeTask(task, before);
 }
 
 function sameArrangement(a: Arrangement, b: Arrangement) {

@@ -1,13 +1,11 @@
 // What can be done to several cards at once.
 
-import { useState } from "react";
 import { world } from "../api/world";
 import { useAway } from "../app/away";
 import { say } from "../app/notices";
-import { deleteTask, moveTasks, startTask } from "../app/task-acts";
+import { deleteTasks, moveTasks, startTask } from "../app/task-acts";
 import { COLUMNS, type ColumnId } from "../facts/state";
 import { Button } from "../ui/Button";
-import { Confirm } from "../ui/Dialog";
 import { MenuButton } from "../ui/Menu";
 import { counted } from "../ui/numbers";
 import { select, useActive } from "./active";
@@ -19,7 +17,6 @@ import { meaningOf } from "./moves";
 export function Toolbar() {
   const selected = useActive((active) => active.selected);
   const away = useAway();
-  const [isDeleting, setDeleting] = useState(false);
   if (selected.size === 0) return null;
   const ids = [...selected];
   return (
@@ -35,26 +32,19 @@ export function Toolbar() {
       <Button size="small" disabled={away} onClick={() => takeAll(ids, "archived")}>
         Archive
       </Button>
-      <Button size="small" kind="danger" disabled={away} onClick={() => setDeleting(true)}>
+      <Button
+        size="small"
+        kind="danger"
+        disabled={away}
+        onClick={() => {
+          ownDoing();
+          select([]);
+          void deleteTasks(ids);
+        }}
+      >
         Delete
       </Button>
       <Button size="small" kind="quiet" icon="close" label="Clear the selection" onClick={() => select([])} />
-      {isDeleting && (
-        <Confirm
-          title={`Delete ${counted(ids.length, "task")}?`}
-          verb={`Delete ${counted(ids.length, "task")}`}
-          isDestructive
-          onClose={() => setDeleting(false)}
-          onConfirm={() => {
-            setDeleting(false);
-            ownDoing();
-            select([]);
-            for (const id of ids) void deleteTask(id);
-          }}
-        >
-          They go to the trash, with their branches.
-        </Confirm>
-      )}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { likelyBase, likelyProfile, profilesOf, whyNotReady } from "../app/agent
 import { useAway } from "../app/away";
 import { useInfo } from "../app/info";
 import { say } from "../app/notices";
-import { startAttempt } from "../app/task-acts";
+import { startAttempt, wayTo } from "../app/task-acts";
 import { profileInFull, profileOf } from "../facts/agents";
 import { indexOf } from "../facts/index-of";
 import { Button } from "../ui/Button";
@@ -25,12 +25,12 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
   const attempts = useWorld((world) => indexOf(world).attemptsOf(id).length);
   const { data: info } = useInfo();
   const [chosen, setChosen] = useState<string | null>(null);
-  const [base, setBase] = useState<string | null>(task ? likelyBase(task.project_id) : null);
+  const [base, setBase] = useState<string | null>(task ? likelyBase(task.project_id, id) : null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const away = useAway();
   if (!task) return null;
-  const profile = chosen ?? likelyProfile(task.project_id, info) ?? "";
+  const profile = chosen ?? likelyProfile(task.project_id, info, id) ?? "";
   const agent = info?.agents.find(({ executor }) => executor === profileOf(profile).executor);
   const why = away ?? whyNotReady(agent) ?? (profile ? null : "Choose an agent first.");
   // Who wants another agent is one click away from it.
@@ -43,8 +43,8 @@ export function StartDialog({ task: id, onClose }: { task: string; onClose: () =
     setBusy(true);
     setProblem(null);
     try {
-      await startAttempt(id, profile, base);
-      say(`Started with ${profileInFull(profileOf(profile))}.`);
+      const attempt = await startAttempt(id, profile, base);
+      say(`Started with ${profileInFull(profileOf(profile))}.`, wayTo(attempt.id));
       onClose();
     } catch (error) {
       setProblem(sentenceOf(error));

@@ -27,7 +27,7 @@ import {
 import { Images, useImages } from "./Images";
 import { canBranchOff, Memory, whyNoMemory } from "./Memory";
 import { Risk } from "./Risk";
-import { saveTask, sayStarted, startNew } from "./save";
+import { saveTask, saveWish, sayStarted, startNew } from "./save";
 import styles from "./Task.module.css";
 
 type Props = {
@@ -101,9 +101,14 @@ export function TaskForm({ project: first, task, words, parent, draftKey, begun,
         const why = whyNotAll(agents, await aboutAgents()) ?? noMemory(agents);
         if (why) throw new Error(why);
         sayStarted(agents, await startNew(about, agents, base, remembered?.id));
-      } else {
+      } else if (task) {
         await saveTask(about, task);
-        say(task ? "Saved." : "Saved as a wish.");
+        say("Saved.");
+      } else {
+        // What nobody chose is not kept, so that the wish goes along with what its project is started with by then.
+        const isUsual = base === likelyBase(project);
+        await saveWish(about, chosen?.[0] || undefined, (!isUsual && base) || undefined);
+        say("Saved as a wish.");
       }
       keepDraft(draftKey, null);
       if (!keepsOpen) return onClose();

@@ -26,7 +26,7 @@ test("an agent that is refused does not hold up the others, and the task is made
     profile === "CODEX"
       ? Response.json({ success: false, message: "The disk is full." }, { status: 409 })
       : Response.json({ success: true, data: { id: "t1", project_id: "p1" } });
-  const refused = await startNew(TASK, ["SCRIPTED", "CODEX", "AMP"], "main");
+  const { refused } = await startNew(TASK, ["SCRIPTED", "CODEX", "AMP"], "main");
   expect(refused).toEqual([{ profile: "CODEX", why: "The disk is full." }]);
   expect(calls.map(({ path, profile }) => `${path} ${profile}`)).toEqual([
     "/api/tasks/create-and-start SCRIPTED",
