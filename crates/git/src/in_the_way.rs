@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::call::{Call, paths};
+use crate::call::{Call, line, paths};
 use crate::checkout::Worktree;
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
@@ -37,7 +37,14 @@ impl Worktree {
     /// Refuses to go on with a rebase that would overwrite a file which no commit has.
     pub(crate) fn refuse_to_go_on(&self, drivers: &Drivers) -> Result<()> {
         match self.before_rebase() {
-            Some(tip) => self.refuse_over(drivers, self.added_by(&format!("HEAD..{tip}"))?, Untracked::All),
+            Some(tip) => {
+                // What it stopped at is being resolved; what was before it is there already, as other commits.
+                let call =
+                    self.checkout.refs("rev-parse").args(["--quiet", "--verify", "REBASE_HEAD^{commit}"]);
+                let at = call.ask().map_err(|failure| failure.during("read where the rebase stands"))?;
+                let from = at.map_or_else(|| "HEAD".to_string(), line);
+                self.refuse_over(drivers, self.added_by(&format!("{from}..{tip}"))?, Untracked::All)
+            }
             None => Ok(()),
         }
     }
@@ -97,13 +104,15 @@ impl Worktree {
         }
     }
 
-    /// Finds what stands where a file is to be written: something of that name, or where a directory above it is to be.
+    /// Finds what stands where a file is to be written: something of that name, or where a directory above it is to be;
+    /// or a repository of its own above it, into which git does not look.
     fn stands_at(&self, path: &Path) -> Option<PathBuf> {
         let mut upto = PathBuf::new();
         for part in path {
             upto.push(part);
-            let kind = fs::symlink_metadata(self.path().join(&upto)).ok()?;
-            if !kind.is_dir() {
+            let there = self.path().join(&upto);
+            let kind = fs::symlink_metadata(&there).ok()?;
+            if !kind.is_dir() || fs::symlink_metadata(there.join(".git")).is_ok() {
                 return Some(upto);
             }
         }

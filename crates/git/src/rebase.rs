@@ -3,6 +3,7 @@
 //! The state is git's own, in the worktree's git directory, so it survives whatever happens to this process and can
 //! be continued by anybody with git. Only the branch of the worktree is moved, and never a stash or another branch.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
@@ -13,6 +14,13 @@ use crate::drivers::Drivers;
 use crate::error::{Failure, Result};
 use crate::forward::refusal;
 use crate::standing::Operation;
+
+/// Git puts its remarks behind a cut, and cuts there. A line that begins with # is a heading of the person's or the
+/// agent's then, and stays.
+const CLEANUP: (&str, &str) = ("commit.cleanup", "scissors");
+
+/// What a cut looks like, whatever begins a remark.
+const CUT: &[u8] = b" ------------------------ >8 ------------------------";
 
 /// Where a rebase stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +61,7 @@ impl Worktree {
         drivers.refuse_in_commit(&self.checkout, onto)?;
         self.refuse_to_begin(&drivers, upstream, onto)?;
         // Each of these stands against a setting that would touch more than this branch.
-        let call = self.rewriting("rebase", &drivers)?;
+        let call = self.rewriting("rebase", &drivers)?.setting(CLEANUP.0, CLEANUP.1);
         let call = call.args(["--merge", "--no-autostash", "--no-update-refs", "--no-autosquash"]);
         let call =
             call.args(["--no-rebase-merges", "--no-fork-point", "--no-verify", "--empty=drop", "--quiet"]);
@@ -64,7 +72,12 @@ impl Worktree {
     pub fn continue_rebase(&self) -> Result<Rebase> {
         let drivers = Drivers::of(&self.checkout)?;
         self.refuse_to_go_on(&drivers)?;
-        self.went(self.rewriting("rebase", &drivers)?.arg("--continue"), "continue")
+        let call = self.rewriting("rebase", &drivers)?;
+        // Whoever stopped it without the cut left remarks that only git's own way takes out again.
+        let message = fs::read(self.checkout.git_dir.join("MERGE_MSG")).unwrap_or_default();
+        let is_cut = message.windows(CUT.len()).any(|part| part == CUT);
+        let call = if is_cut { call.setting(CLEANUP.0, CLEANUP.1) } else { call };
+        self.went(call.arg("--continue"), "continue")
     }
 
     /// Takes back the operation that waits: everything is as it was before it began. The caller has saved the files,
@@ -111,8 +124,7 @@ impl Worktree {
         }
         // Nobody is there to edit anything; and what was resolved before elsewhere is not written down for others.
         let call = call.env("GIT_EDITOR", "true").env("GIT_SEQUENCE_EDITOR", "true");
-        // A line that begins with # is a heading of the person's or the agent's, and not git's own remark.
-        Ok(call.setting("rerere.enabled", "false").setting("commit.cleanup", "scissors"))
+        Ok(call.setting("rerere.enabled", "false"))
     }
 
     pub(crate) fn files(&self, verb: &'static str, drivers: &Drivers) -> Call {

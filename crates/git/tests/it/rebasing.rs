@@ -225,6 +225,64 @@ fn a_message_with_headings_is_the_same_after_a_conflict() {
 }
 
 #[test]
+fn remarks_of_a_stop_that_somebody_else_made_stay_out_of_the_message() {
+    let world = World::new();
+    let repo = world.repo();
+    let base = repo.resolve_branch("main").unwrap();
+    let worktree = world.worktree("one");
+    world.commit_file(worktree.path(), "a.txt", b"mine\n");
+    world.commit_file(worktree.path(), "sub/b.txt", b"mine\n");
+    world.commit_file(repo.top(), "a.txt", b"theirs\n");
+    let onto = world.commit_file(repo.top(), "sub/b.txt", b"theirs\n");
+    worktree.begin_rebase(&base, &onto).unwrap();
+    // The agent goes on by itself, and stops at the next commit.
+    fs::write(worktree.path().join("a.txt"), "both\n").unwrap();
+    git_add(&worktree, "a.txt");
+    let (went, told) = world.attempt(worktree.path(), ["-c", "core.editor=true", "rebase", "--continue"]);
+    assert!(!went, "{told}");
+    fs::write(worktree.path().join("sub/b.txt"), "both\n").unwrap();
+    assert!(worktree.stage_resolved().unwrap().is_empty());
+    assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
+    assert_eq!(world.run(worktree.path(), ["log", "-2", "--format=%B"]), "change sub/b.txt\n\nchange a.txt");
+}
+
+#[test]
+fn a_file_that_no_commit_on_the_way_has_any_more_is_in_nobodys_way() {
+    let world = World::new();
+    let repo = world.repo();
+    let base = repo.resolve_branch("main").unwrap();
+    let worktree = world.worktree("one");
+    world.commit_file(worktree.path(), "scratch.py", b"try\n");
+    fs::remove_file(worktree.path().join("scratch.py")).unwrap();
+    world.commit(worktree.path(), "without it");
+    world.commit_file(worktree.path(), "a.txt", b"mine\n");
+    let onto = world.commit_file(repo.top(), "a.txt", b"theirs\n");
+    worktree.begin_rebase(&base, &onto).unwrap();
+    fs::write(worktree.path().join("scratch.py"), "again\n").unwrap();
+    fs::write(worktree.path().join("a.txt"), "both\n").unwrap();
+    assert!(worktree.stage_resolved().unwrap().is_empty());
+    assert_eq!(worktree.continue_rebase().unwrap(), Rebase::Done);
+    assert_eq!(fs::read(worktree.path().join("scratch.py")).unwrap(), b"again\n");
+}
+
+#[test]
+fn a_rebase_does_not_begin_over_a_repository_of_somebodys_own() {
+    let world = World::new();
+    let repo = world.repo();
+    let base = repo.resolve_branch("main").unwrap();
+    let worktree = world.worktree("one");
+    world.commit_file(worktree.path(), "a.txt", b"mine\n");
+    world.commit_file(repo.top(), "a.txt", b"theirs\n");
+    let onto = commit_ignored(&world, repo.top(), "ignored/lib/x.c", "tracked\n");
+    let clone = worktree.path().join("ignored/lib");
+    fs::create_dir_all(&clone).unwrap();
+    world.run(&clone, ["init", "-q"]);
+    fs::write(clone.join("x.c"), "somebody's own\n").unwrap();
+    assert_eq!(in_the_way(worktree.begin_rebase(&base, &onto)), ["ignored/lib/"]);
+    assert_eq!(fs::read(clone.join("x.c")).unwrap(), b"somebody's own\n");
+}
+
+#[test]
 fn a_file_that_attributes_would_store_as_another_stays_open() {
     let world = World::new();
     let repo = world.repo();
