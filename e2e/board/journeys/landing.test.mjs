@@ -170,16 +170,20 @@ journey('a person resolves a conflict in the file, goes on with the rebase, and 
   writeFileSync(join(worktree, 'README.md'), '# Shop of both\n');
   await conflict.getByRole('button', { name: 'Continue rebase' }).click();
   await conflict.waitFor({ state: 'detached' });
+  await strip.getByText(/^Not finished/).waitFor({ state: 'detached' });
   const status = await world.get(`/task-attempts/${made.attempt.id}/branch-status`);
   assert.deepEqual([status.conflict_op, status.commits_ahead, status.commits_behind], [null, 1, 0]);
   // Staged by hand, it is not gone on with yet: that is the next step then.
   move(made.project, '# Shop of somebody else\n', 'README.md');
   await strip.getByRole('button', { name: 'Rebase then merge' }).waitFor();
   await verb(page, 'Rebase onto main');
-  await conflict.waitFor();
+  await conflict.getByRole('button', { name: 'Continue rebase' }).click();
+  await strip.getByText(/^Not finished/).waitFor();
   writeFileSync(join(worktree, 'README.md'), '# Shop of all\n');
   execFileSync('git', ['-C', worktree, 'add', 'README.md']);
   await strip.getByText('Rebase is not finished: every conflict is resolved.').waitFor();
+  // What was said of the conflict that waited is over with it.
+  await strip.getByText(/^Not finished/).waitFor({ state: 'detached' });
   await tab.accessible();
   await strip.getByRole('button', { name: 'Continue rebase' }).last().click();
   await strip.getByRole('button', { name: 'Merge into main' }).click();

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 const said = vi.hoisted(() => [] as string[]);
 vi.mock("./notices", () => ({ sayError: (error: Error) => said.push(error.message) }));
 
-import { actOn } from "./acting";
+import { actOn, forgetProblem } from "./acting";
 
 /** A promise, and what ends it. */
 function open<T>() {
@@ -31,6 +31,11 @@ test("who asks for something else meanwhile is told that it was not done", async
   expect(await actOn("task", null, move)).toBeUndefined();
   expect(move).not.toHaveBeenCalled();
   expect(said).toEqual(["Not done: it is starting just now."]);
+  // Who has read that does not end what is under way.
+  forgetProblem("task");
+  const again = vi.fn(async () => {});
+  void actOn("task", "Starting", again);
+  expect(again).not.toHaveBeenCalled();
   start.end();
   await starting;
   expect(await actOn("task", null, move)).toBe(true);

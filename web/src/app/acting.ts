@@ -64,8 +64,8 @@ function refuse(id: string, busy: string | null, problem: string) {
   sayError(new Error(problem));
 }
 
-/** The person has read it. */
-export const forgetProblem = (id: string) => note(id, NOTHING);
+/** The person has read it. What is under way goes on. */
+export const forgetProblem = (id: string) => note(id, { busy: all.get(id)?.busy ?? null, problem: null });
 
 export const useActing = (id: string): Acting =>
   useSyncExternalStore(

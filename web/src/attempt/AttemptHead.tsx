@@ -73,7 +73,14 @@ export function AttemptHead({ attempt }: { attempt: TaskAttempt }) {
       // There is nothing left to look at here.
       () => location.pathname === `/a/${attempt.id}` && go(`/p/${attempt.project_id}`),
     );
-    return ["line", move, duplicate, putAway, remove];
+    // All of its attempts go with it, so it is named.
+    return [
+      "line",
+      { ...move, words: "Move the task to…" },
+      { ...duplicate, words: "Duplicate the task" },
+      { ...putAway, words: putAway.words === "Archive" ? "Archive the task" : "Bring the task back" },
+      { ...remove, words: "Delete the task" },
+    ];
   };
   const more = (): MenuItem[] => [
     {

@@ -2,7 +2,7 @@
 
 import type { BranchStatus, TaskAttempt } from "../api/types";
 import { Button } from "../ui/Button";
-import type { Landing } from "./acts";
+import { conflictOf, type Landing, type Problem } from "./acts";
 import styles from "./Landing.module.css";
 import { isBusy } from "./next-step";
 import { AT_WORK } from "./verbs";
@@ -53,7 +53,7 @@ type RefusalProps = { status: BranchStatus | undefined; landing: Landing; onChan
 
 export function Refusal({ status, landing, onChangeTarget }: RefusalProps) {
   const { problem } = landing;
-  if (!problem || (problem.isOfConflict && status?.conflict_op === null)) return null;
+  if (!problem || isOver(problem, status)) return null;
   const busy = underWay(landing);
   return (
     <div className={styles.problem} role="alert">
@@ -79,6 +79,12 @@ export function Refusal({ status, landing, onChangeTarget }: RefusalProps) {
       </div>
     </div>
   );
+}
+
+/** What was said of a conflict says nothing about the next one. */
+function isOver({ isOfConflict, files }: Problem, status: BranchStatus | undefined): boolean {
+  if (!isOfConflict || !status) return false;
+  return status.conflict_op === null || (files !== undefined && files !== conflictOf(status));
 }
 
 /** Why nothing else can be begun: one thing at a time is done to a branch. */

@@ -4,7 +4,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post, postOnce, put, Refused, sentenceOf } from "../api/client";
-import type { AttachPrResponse, FollowUpProcess, OpenEditorResponse } from "../api/types";
+import type { AttachPrResponse, BranchStatus, FollowUpProcess, OpenEditorResponse } from "../api/types";
 import { world } from "../api/world";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
@@ -12,8 +12,15 @@ import { resolvePrompt } from "./next-step";
 
 export type Remedy = "rebase then merge" | "merge without hooks" | "change target" | "stop";
 
-/** `isOfConflict`: it is about a conflict that waits, and over with that, by whoever's hand. */
-export type Problem = { sentence: string; remedy: Remedy | null; isOfConflict: boolean };
+/**
+ * `isOfConflict`: it is about a conflict that waits, and over with that, by whoever's hand; `files` are those that
+ * conflicted then.
+ */
+export type Problem = { sentence: string; remedy: Remedy | null; isOfConflict: boolean; files?: string };
+
+/** Which files conflict, as one text that can be compared. */
+export const conflictOf = (status: BranchStatus | undefined) =>
+  status?.conflict_op ? status.conflicted_files.join("\n") : undefined;
 
 const REMEDIES: Record<string, Remedy> = {
   diverged: "rebase then merge",
@@ -57,6 +64,8 @@ export function useLanding(attempt: string) {
       return false;
     } finally {
       await queries.invalidateQueries({ queryKey: keyOf.attempt(attempt) });
+      const files = conflictOf(queries.getQueryData(keyOf.attempt(attempt, "branch-status")));
+      if (isOfConflict) setProblem((told) => told && { ...told, files });
       setBusy(null);
     }
   };
