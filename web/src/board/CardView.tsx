@@ -45,8 +45,8 @@ function Drawn({ card, acting, isTabStop, index, of }: Omit<Props, "id"> & { car
   useDraggable(element, id);
   const press = useLongPress(id, (x, y) => menu(id, { x, y }));
   useEffect(() => {
-    if (wantsFocus) giveFocus(link.current);
-  }, [wantsFocus]);
+    if (wantsFocus) giveFocus(id, link.current);
+  }, [wantsFocus, id]);
 
   const isUnseen = facts.state === "review" && facts.attempt !== null && !isSeen(facts.attempt, facts.since);
   return (

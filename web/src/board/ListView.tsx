@@ -81,8 +81,8 @@ const Row = memo(function Row({ id, isTabStop }: { id: string; isTabStop: boolea
   const isSelected = useActive((active) => active.selected.has(id));
   const wantsFocus = useActive((active) => active.wantsFocus && active.card === id);
   useEffect(() => {
-    if (wantsFocus) giveFocus(link.current);
-  }, [wantsFocus]);
+    if (wantsFocus) giveFocus(id, link.current);
+  }, [wantsFocus, id]);
   if (!card) return null;
   const { task, facts, project } = card;
   const { attempt } = facts;

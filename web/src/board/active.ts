@@ -29,12 +29,16 @@ export const setActive = (card: string | null) => {
 /** Brings the focus to a card, wherever it is by now. */
 export const focusCard = (card: string) => change({ card, wantsFocus: true });
 
-/** Gives the focus to a card's link. What a virtual list has not measured yet is hidden, so it may take a few frames. */
-export function giveFocus(link: HTMLElement | null, tries = 20) {
+/**
+ * Gives the focus to a card's link. What a virtual list has not measured yet is hidden, so it may take a few frames; who
+ * has gone elsewhere meanwhile stays there.
+ */
+export function giveFocus(card: string, link: HTMLElement | null, tries = 20) {
+  if (!current.wantsFocus || current.card !== card) return;
   link?.focus();
   if (!link || document.activeElement === link || tries === 0) return change({ wantsFocus: false });
   requestAnimationFrame(() => {
-    if (link.isConnected) giveFocus(link, tries - 1);
+    if (link.isConnected) giveFocus(card, link, tries - 1);
   });
 }
 
