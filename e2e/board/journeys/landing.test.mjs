@@ -177,10 +177,19 @@ journey('a person resolves a conflict in the file, goes on with the rebase, and 
   move(made.project, '# Shop of somebody else\n', 'README.md');
   await strip.getByRole('button', { name: 'Rebase then merge' }).waitFor();
   await verb(page, 'Rebase onto main');
+  // It is staged before the page has asked how the branch stands after the refusal.
+  let isStaged;
+  const staged = new Promise((done) => { isStaged = done; });
+  await conflict.waitFor();
+  await page.route('**/branch-status', async (route) => {
+    await staged;
+    await route.continue().catch(() => {});
+  });
   await conflict.getByRole('button', { name: 'Continue rebase' }).click();
   await strip.getByText(/^Not finished/).waitFor();
   writeFileSync(join(worktree, 'README.md'), '# Shop of all\n');
   execFileSync('git', ['-C', worktree, 'add', 'README.md']);
+  isStaged();
   await strip.getByText('Rebase is not finished: every conflict is resolved.').waitFor();
   // What was said of the conflict that waited is over with it.
   await strip.getByText(/^Not finished/).waitFor({ state: 'detached' });

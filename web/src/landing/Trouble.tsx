@@ -2,9 +2,10 @@
 
 import type { BranchStatus, TaskAttempt } from "../api/types";
 import { Button } from "../ui/Button";
-import { conflictOf, type Landing, type Problem } from "./acts";
+import type { Landing } from "./acts";
 import styles from "./Landing.module.css";
 import { isBusy } from "./next-step";
+import { isOver } from "./problem";
 import { AT_WORK } from "./verbs";
 
 type ConflictProps = { attempt: TaskAttempt; status: BranchStatus; landing: Landing; onAbort: () => void };
@@ -79,12 +80,6 @@ export function Refusal({ status, landing, onChangeTarget }: RefusalProps) {
       </div>
     </div>
   );
-}
-
-/** What was said of a conflict says nothing about the next one. */
-function isOver({ isOfConflict, files }: Problem, status: BranchStatus | undefined): boolean {
-  if (!isOfConflict || !status) return false;
-  return status.conflict_op === null || (files !== undefined && files !== conflictOf(status));
 }
 
 /** Why nothing else can be begun: one thing at a time is done to a branch. */

@@ -3,37 +3,13 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { post, postOnce, put, Refused, sentenceOf } from "../api/client";
-import type { AttachPrResponse, BranchStatus, FollowUpProcess, OpenEditorResponse } from "../api/types";
+import { post, postOnce, put } from "../api/client";
+import type { AttachPrResponse, FollowUpProcess, OpenEditorResponse } from "../api/types";
 import { world } from "../api/world";
 import { say, sayError } from "../app/notices";
 import { keyOf } from "../app/queries";
 import { resolvePrompt } from "./next-step";
-
-export type Remedy = "rebase then merge" | "merge without hooks" | "change target" | "stop";
-
-/**
- * `isOfConflict`: it is about a conflict that waits, and over with that, by whoever's hand; `files` are those that
- * conflicted then.
- */
-export type Problem = { sentence: string; remedy: Remedy | null; isOfConflict: boolean; files?: string };
-
-/** Which files conflict, as one text that can be compared. */
-export const conflictOf = (status: BranchStatus | undefined) =>
-  status?.conflict_op ? status.conflicted_files.join("\n") : undefined;
-
-const REMEDIES: Record<string, Remedy> = {
-  diverged: "rebase then merge",
-  hook_failed: "merge without hooks",
-  no_target: "change target",
-  busy: "stop",
-};
-
-const codeOf = (error: unknown) => {
-  const details = error instanceof Refused ? error.details : null;
-  if (typeof details === "string") return details;
-  return details && typeof details === "object" && "type" in details ? String(details.type) : null;
-};
+import { codeOf, type Problem, problemOf } from "./problem";
 
 export function useLanding(attempt: string) {
   const queries = useQueryClient();
@@ -55,17 +31,13 @@ export function useLanding(attempt: string) {
       await act();
       return true;
     } catch (error) {
-      const code = codeOf(error);
-      // Conflicts are told by the branch's own standing, which is asked for again below.
-      if (code !== "merge_conflicts") {
-        const remedy = (code && REMEDIES[code]) || null;
-        setProblem({ sentence: `${not}: ${sentenceOf(error)}`, remedy, isOfConflict });
-      }
+      // New conflicts are told by the branch's own standing, which is asked for again below. Those that are left stand
+      // there as before, so they are told here.
+      if (isOfConflict || codeOf(error) !== "merge_conflicts")
+        setProblem(problemOf(not, error, isOfConflict));
       return false;
     } finally {
       await queries.invalidateQueries({ queryKey: keyOf.attempt(attempt) });
-      const files = conflictOf(queries.getQueryData(keyOf.attempt(attempt, "branch-status")));
-      if (isOfConflict) setProblem((told) => told && { ...told, files });
       setBusy(null);
     }
   };
@@ -141,17 +113,7 @@ export function useLanding(attempt: string) {
         if (url) location.assign(url);
       }),
     /** Goes on when somebody has resolved the conflicts in the files. */
-    goOn: () =>
-      doing(
-        "Going on",
-        "Not finished",
-        () =>
-          post(`${base}/conflicts/continue`).catch((error) => {
-            // The branch stands as before, so a conflict that is left is told here.
-            throw codeOf(error) === "merge_conflicts" ? new Error(sentenceOf(error)) : error;
-          }),
-        true,
-      ),
+    goOn: () => doing("Going on", "Not finished", () => post(`${base}/conflicts/continue`), true),
     abort: () => doing("Aborting", "Not aborted", () => post(`${base}/conflicts/abort`), true),
     stop: () => doing("Stopping", "Not stopped", () => post(`${base}/stop`)),
   };

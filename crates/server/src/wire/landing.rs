@@ -224,8 +224,8 @@ impl TryFrom<Fields> for RebaseRequest {
 pub(crate) fn rebased(rebased: Result<Rebased, forge_engine::Error>) -> Reply<()> {
     match rebased {
         Ok(Rebased::Done) => Ok(NOTHING),
-        Ok(Rebased::Conflicts { message, .. }) => {
-            let told = json!({"type": "merge_conflicts", "message": message, "op": "rebase"});
+        Ok(Rebased::Conflicts { files, message }) => {
+            let told = json!({"type": "merge_conflicts", "message": message, "op": "rebase", "files": files});
             Err(Problem::told_with_200(forge_engine::Error::conflict(message)).with_error_data(told))
         }
         Err(error) => Err(branch_problem(error)),

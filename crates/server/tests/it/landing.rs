@@ -90,6 +90,7 @@ async fn a_diverged_branch_is_a_conflict_and_a_rebase_with_conflicts_is_told_wit
         (&told["error_data"]["op"], &told["error_data"]["message"]),
         (&json!("rebase"), &told["message"])
     );
+    assert_eq!(told["error_data"]["files"], json!(["README.md"]));
     let status = world.get(&format!("{attempt}/branch-status")).data();
     assert_eq!((&status["is_rebase_in_progress"], &status["conflict_op"]), (&json!(true), &json!("rebase")));
     assert_eq!(status["conflicted_files"], json!(["README.md"]));
@@ -98,6 +99,7 @@ async fn a_diverged_branch_is_a_conflict_and_a_rebase_with_conflicts_is_told_wit
     assert_eq!(again["error_data"], json!({"type": "rebase_in_progress"}));
     let left = world.call("POST", &format!("{attempt}/conflicts/continue"), &[], None).json();
     assert_eq!((&left["success"], &left["error_data"]["type"]), (&json!(false), &json!("merge_conflicts")));
+    assert_eq!(left["error_data"]["files"], json!(["README.md"]));
     world.call("POST", &format!("{attempt}/conflicts/abort"), &[], None).data();
     world.call("POST", &format!("{attempt}/conflicts/abort"), &[], None).data();
     world.call("POST", &format!("{attempt}/conflicts/continue"), &[], None).data();

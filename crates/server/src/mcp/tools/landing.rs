@@ -236,8 +236,8 @@ async fn continue_rebase(call: Call) -> Result<Done, Problem> {
 fn rebased(id: AttemptId, rebased: Rebased) -> Result<Done, Problem> {
     match rebased {
         Rebased::Done => Ok(Done::new(id, "rebased")),
-        Rebased::Conflicts { message, .. } => {
-            let told = json!({"type": "merge_conflicts", "op": "rebase"});
+        Rebased::Conflicts { files, message } => {
+            let told = json!({"type": "merge_conflicts", "op": "rebase", "files": files});
             Err(Problem::from(forge_engine::Error::conflict(message)).with_error_data(told))
         }
     }
