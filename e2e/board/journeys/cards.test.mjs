@@ -127,3 +127,38 @@ journey('of what is done the newest twenty are shown, and the older are archived
   await become(world, project, { 'Task 1': 'done', 'Task 2': 'done', 'Task 3': 'done' });
   assert.deepEqual(new Set(Object.values(await statuses(world, project))), new Set(['done']));
 });
+
+journey('an agent that stands still is sent on or stopped from its card', async (world) => {
+  const project = await world.project('shop-api');
+  const { config } = await world.get('/info');
+  await world.put('/config', { ...config, agents: { ...config.agents, stalled_after_seconds: 1 } });
+  const [failed, limited, stopped, silent] = await Promise.all([
+    world.start(project, 'Failed', 'say hm\nexit 3'),
+    world.start(project, 'Limited', 'say hm\nlimit 3600000'),
+    world.start(project, 'Stopped', 'say hm\nlines 100000 50'),
+    world.start(project, 'Silent', 'say hm\nsleep 600000'),
+  ]);
+  await world.settled(failed.attempt.id, 'failed');
+  const { limited_until } = await world.settled(limited.attempt.id, 'limited');
+  await world.settled(stopped.attempt.id, 'running');
+  await world.post(`/task-attempts/${stopped.attempt.id}/stop`);
+  await world.settled(stopped.attempt.id, 'stopped');
+  await until('the agent to be silent', async () => (await world.attempt(silent.attempt.id)).stalled);
+  const { page } = await world.open(`/p/${project.id}`);
+  const button = (title, words) => cardOf(page, title).getByRole('button', { name: `${words}: ${title}` });
+  await cardOf(page, 'Limited').getByText(/^Usage limit until \d/).waitFor();
+  assert.ok(Date.parse(limited_until) > Date.now());
+  for (const [{ task, attempt }, words] of [[failed, 'Retry'], [limited, 'Resume now'], [stopped, 'Continue']]) {
+    await button(task.title, words).click();
+    // The agent plays what it is told, which is to say it.
+    await world.settled(attempt.id, 'finished');
+    const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=100`);
+    assert.equal(entries.filter(({ entry }) => entry.content === 'Go on where you stopped.' && entry.entry_type.type === 'user_message').length, 1);
+    await inColumn(page, 'Review', task.title).waitFor();
+  }
+  const nudged = page.waitForResponse((answer) => answer.url().endsWith(`${silent.attempt.id}/follow-up`));
+  await button('Silent', 'Nudge').click();
+  assert.equal((await (await nudged).json()).data.delivered, 'injected');
+  await button('Silent', 'Stop').click();
+  await world.settled(silent.attempt.id, 'stopped');
+});

@@ -368,7 +368,14 @@ journey('the keyboard goes from file to file and from change to change', async (
   await until('the second file to have the focus', async () => (await focused()) === 'src/gone.js');
   await page.keyboard.press('n');
   await until('the third file to have the focus', async () => (await focused()) === 'src/limit.js');
+  await page.keyboard.press('p');
+  await until('the second file to have the focus again', async () => (await focused()) === 'src/gone.js');
+  await page.keyboard.press('n');
+  await until('the third file to have the focus again', async () => (await focused()) === 'src/limit.js');
   await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await until('the change of another file to have the focus', async () => (await focused()) !== 'src/limit.js');
+  await page.keyboard.press('k');
   await until('its change to have the focus', () => page.evaluate(() => document.activeElement?.getAttribute('role') === 'row'));
   await page.keyboard.press('c');
   await page.getByRole('textbox', { name: 'Comment on line 1' }).waitFor();

@@ -188,6 +188,36 @@ journey('an empty inbox says so, and how many agents work; one that falls silent
   await world.post(`/task-attempts/${attempt.id}/stop`);
 });
 
+journey('what failed, ran into a limit or fell silent is sent on from the inbox', async (world) => {
+  const project = await world.project('shop-api');
+  const { config } = await world.get('/info');
+  await world.put('/config', { ...config, agents: { ...config.agents, stalled_after_seconds: 1 } });
+  const [failed, limited, silent] = await Promise.all([
+    world.start(project, 'Failed', 'say hm\nexit 3'),
+    world.start(project, 'Limited', 'say hm\nlimit 3600000'),
+    world.start(project, 'Silent', 'say hm\nsleep 600000'),
+  ]);
+  await world.settled(failed.attempt.id, 'failed');
+  await world.settled(limited.attempt.id, 'limited');
+  await until('the agent to be silent', async () => (await world.attempt(silent.attempt.id)).stalled);
+  const tab = await world.open('/inbox');
+  const preview = tab.page.getByRole('region', { name: 'Preview' });
+  await rowsAre(tab, ['failed: Failed', 'stall: Silent', 'limit: Limited']);
+  await preview.getByRole('button', { name: 'Retry' }).click();
+  await world.settled(failed.attempt.id, 'finished');
+  await rowsAre(tab, ['stall: Silent', 'limit: Limited', 'finished: Failed']);
+  await tab.page.getByRole('listitem', { name: /^limit/ }).getByRole('link').click();
+  await preview.getByText(/^Usage limit until/).waitFor();
+  await tab.accessible();
+  await preview.getByRole('button', { name: 'Resume now' }).click();
+  await world.settled(limited.attempt.id, 'finished');
+  await tab.page.getByRole('listitem', { name: /^stall/ }).getByRole('link').click();
+  const nudged = tab.page.waitForResponse((answer) => answer.url().endsWith(`${silent.attempt.id}/follow-up`));
+  await preview.getByRole('button', { name: 'Nudge' }).click();
+  assert.equal((await (await nudged).json()).data.delivered, 'injected');
+  await rowsAre(tab, ['stall: Silent', 'finished: Failed', 'finished: Limited']);
+});
+
 journey('on a phone a request is answered in its row', async (world) => {
   const project = await world.project('shop-api');
   const { attempt } = await world.start(project, 'Drop old migrations', ALLOW);

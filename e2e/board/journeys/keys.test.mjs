@@ -1,4 +1,5 @@
-// The keys: each one that the help lists for everywhere and for the board is pressed where it works, and does what it says.
+// The keys: each one that the help lists for everywhere, the board and an attempt is pressed where it works, and does what
+// it says. Those of the inbox and of the changes are pressed in the journeys there.
 
 import assert from 'node:assert/strict';
 import { journey } from '../journey.mjs';
@@ -238,6 +239,134 @@ journey('every key of the board does what the help says', async (world) => {
       await until('the list', () => views.getByRole('radio', { name: 'List' }).isChecked());
       await press();
       await until('the board', () => views.getByRole('radio', { name: 'Board' }).isChecked());
+    },
+  });
+});
+
+journey('every key of an attempt does what the help says', async (world) => {
+  const { project, ready, busy } = await furnish(world);
+  const script = ['edit limit.js export const limit = 60;', 'run exit 4', ...Array.from({ length: 60 }, (_, at) => `say ${at} has many words`.repeat(20)), 'run exit 5'];
+  const long = await world.start(project, 'Long', script.join('\n'));
+  const permits = ['ls', 'pwd', 'date'].map((command) => `permit Bash ${JSON.stringify({ command })}`);
+  const asks = await world.start(project, 'Asks', permits.join('\n'));
+  await world.settled(long.attempt.id, 'finished');
+  await world.settled(asks.attempt.id, 'waiting');
+  const waits = await world.start(project, 'Waits', 'sleep 600000');
+  await world.settled(waits.attempt.id, 'running');
+  const merges = await world.start(project, 'Merges', 'edit a.txt hello');
+  await world.settled(merges.attempt.id, 'finished');
+  const { page } = await world.open(`/a/${long.attempt.id}`);
+  const log = page.getByRole('log', { name: 'Conversation' });
+  const at = async ({ task, attempt }) => {
+    await visit(page, `/a/${attempt.id}`);
+    await page.getByRole('heading', { level: 1, name: task.title }).waitFor();
+    await page.evaluate(() => document.activeElement?.blur());
+  };
+  const holdsFocus = (selector) => page.waitForFunction((selector) => document.activeElement?.closest(selector), selector);
+  const answers = (wanted) => async (press) => {
+    await at(asks);
+    const open = async () => (await world.get(`/approvals?task_attempt_id=${asks.attempt.id}`)).filter(({ state }) => !['approved', 'denied'].includes(state));
+    const [asked] = await until('the next request', async () => (await open())[0] && open());
+    await until('the request to be answered', async () => {
+      await press();
+      return (await open()).every(({ approval_id }) => approval_id !== asked.approval_id);
+    });
+    const answered = (await world.get(`/approvals?task_attempt_id=${asks.attempt.id}`)).find(({ approval_id }) => approval_id === asked.approval_id);
+    assert.equal(`${answered.state}${answered.for_session ? ' in this attempt' : ''}`, wanted);
+  };
+  const tabbed = (name) => async (press) => {
+    await at(ready);
+    await press();
+    await until(`the tab ${name}`, async () => (await page.getByRole('tab', { name, selected: true }).count()) === 1);
+  };
+  const marks = (text) => async (press) => {
+    await at(long);
+    await newest.waitFor();
+    await press();
+    await until(`the mark at ${text}`, async () => (await log.locator('[data-marked]').filter({ hasText: text }).count()) === 1);
+  };
+  const newest = log.getByText('59 has many words').last();
+  const bottom = () => log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop);
+  await pressAll(page, await listed(page, 'Attempt'), {
+    Reply: async (press) => {
+      await at(ready);
+      await press();
+      await holdsFocus('[aria-label=Reply]');
+    },
+    'Interrupt the turn': async (press) => {
+      await at(waits);
+      await page.getByRole('button', { name: /^Interrupt/ }).waitFor();
+      await press();
+      await world.settled(waits.attempt.id, 'stopped');
+    },
+    'Stop the agent': async (press) => {
+      await at(busy);
+      await page.getByRole('button', { name: /^Stop/ }).waitFor();
+      await press();
+      await world.settled(busy.attempt.id, 'stopped');
+    },
+    Allow: answers('approved'),
+    Deny: answers('denied'),
+    'Allow and remember': answers('approved in this attempt'),
+    'Fold all tool calls': async (press) => {
+      await at(long);
+      await newest.waitFor();
+      await page.keyboard.press('Home');
+      const edit = log.getByText('export const limit = 60;', { exact: true });
+      await edit.waitFor();
+      await press();
+      await edit.waitFor({ state: 'detached' });
+      await press();
+      await edit.waitFor();
+    },
+    'Next error or question': marks('exit 4'),
+    'Previous error or question': marks('exit 5'),
+    'Find in this attempt': async (press) => {
+      await at(long);
+      await press();
+      await holdsFocus('[aria-label="Find in this attempt"]');
+      await page.keyboard.press('Escape');
+    },
+    'Go to the beginning': async (press) => {
+      await at(long);
+      await until('the newest', async () => (await bottom()) < 5);
+      await press();
+      await until('the beginning', async () => (await log.evaluate((box) => box.scrollTop)) === 0);
+    },
+    'Follow the newest': async (press) => {
+      await at(long);
+      await press();
+      await until('the newest', async () => (await bottom()) < 5);
+    },
+    Conversation: async (press) => {
+      await at(ready);
+      await press();
+      await holdsFocus('[role=log]');
+    },
+    Neighbours: async (press) => {
+      await at(ready);
+      await press();
+      await holdsFocus('#neighbours');
+    },
+    Changes: tabbed(/^Changes/),
+    Runs: tabbed(/^Runs/),
+    Preview: tabbed(/^Preview/),
+    'Fold the right pane': async (press) => {
+      await at(ready);
+      const tabs = page.getByRole('tab', { name: /^Runs/ });
+      await tabs.waitFor();
+      await press();
+      await tabs.waitFor({ state: 'hidden' });
+      await press();
+      await tabs.waitFor();
+    },
+    'Land: the next step': async (press) => {
+      await at(merges);
+      await page.getByRole('region', { name: 'Landing' }).getByRole('button', { name: 'Merge into main' }).waitFor();
+      await press();
+      await page.getByRole('alertdialog').getByText('Merge 1 commit into main?').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     },
   });
 });

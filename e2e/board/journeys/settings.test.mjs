@@ -331,3 +331,71 @@ journey('on a phone every section of the settings is chosen from one list', asyn
   assert.equal((await world.get(`/projects/${project.id}`)).name, 'shop-api');
   await tab.accessible();
 });
+
+journey('what comes into the inbox is shown and heard as it was chosen, never what the person looks at', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'First', 'say ready');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open('about:blank');
+  let { page } = tab;
+  // A browser that may show notices; what it shows and plays is written down.
+  await tab.context.addInitScript(() => {
+    const kept = (key) => JSON.parse(localStorage.getItem(key) ?? '[]');
+    const keep = (key, what) => {
+      localStorage.setItem(key, JSON.stringify([...kept(key), what]));
+      console.log(key);
+    };
+    Object.defineProperty(Notification, 'permission', { get: () => 'granted' });
+    ServiceWorkerRegistration.prototype.showNotification = async (title) => keep('shown', title);
+    const { start } = AudioBufferSourceNode.prototype;
+    AudioBufferSourceNode.prototype.start = function play() {
+      keep('heard', this.buffer.duration > 0);
+      return start.call(this);
+    };
+  });
+  const told = async (kind) => JSON.parse((await page.evaluate((kind) => localStorage.getItem(kind), kind)) ?? '[]');
+  const tells = (kind, wanted) => until(`${kind}: ${wanted}`, async () => JSON.stringify(await told(kind)) === JSON.stringify(wanted));
+  const asks = (id) => world.post(`/task-attempts/${id}/follow-up`, { prompt: 'permit Bash {"command":"ls"}' });
+  const answered = async (id) => {
+    const { approval_id } = await until('the request', async () => (await world.get(`/approvals?task_attempt_id=${id}`)).find(({ state }) => !['approved', 'denied'].includes(state)));
+    await world.post(`/approvals/${approval_id}/respond`, { approved: true });
+    await world.settled(id, 'finished');
+  };
+  // What happened before the connection was there is no news; it is given two seconds to catch up.
+  const opened = async (path) => {
+    const connected = page.waitForEvent('websocket');
+    await page.goto(path);
+    await connected;
+    await page.waitForTimeout(3000);
+  };
+  await opened('/settings/notifications');
+  await page.getByRole('checkbox', { name: 'Sound: An agent wants to do something' }).check();
+  await asks(attempt.id);
+  await tells('shown', ['First: asks for approval']);
+  await tells('heard', [true]);
+  await answered(attempt.id);
+
+  // Whoever looks at it is told by the page.
+  await opened(`/a/${attempt.id}`);
+  await page.getByRole('log', { name: 'Conversation' }).click();
+  await asks(attempt.id);
+  await page.getByRole('group', { name: 'Approval: Run' }).last().waitFor();
+  const other = await world.start(project, 'Other', 'permit Bash {"command":"ls"}');
+  await tells('shown', ['First: asks for approval', 'Other: asks for approval']);
+  await tells('heard', [true, true]);
+  await answered(attempt.id);
+  await answered(other.attempt.id);
+
+  // A page that nobody has touched may not play, and makes up for nothing at the first touch.
+  await page.close();
+  page = await tab.context.newPage();
+  await opened('/inbox');
+  // It is not asked what it has told, for a question by the debugger counts as a touch.
+  const third = page.waitForEvent('console', { predicate: (message) => message.text() === 'shown' });
+  await asks(attempt.id);
+  await third;
+  await page.getByRole('heading', { name: 'Inbox' }).click();
+  await asks(other.attempt.id);
+  await until('the fourth notice', async () => (await told('shown')).length === 4);
+  await tells('heard', [true, true, true]);
+});

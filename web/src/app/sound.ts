@@ -7,8 +7,9 @@ type Known = { config: { notifications: { sound_file: string } } };
 
 let context: AudioContext | null = null;
 
-/** Plays it. A browser that wants a click first stays silent. */
+/** Plays it. A browser that wants a click first stays silent: what waited for that click would be heard all at once. */
 export async function playSound(name = queries.getQueryData<Known>(INFO)?.config.notifications.sound_file) {
+  if (navigator.userActivation?.hasBeenActive === false) return;
   context ??= new AudioContext();
   await context.resume();
   const node = context.createBufferSource();

@@ -3,9 +3,16 @@
 
 import { navigate } from "wouter/use-browser-location";
 import { get, post, postOnce, put, remove, sentenceOf } from "../api/client";
-import type { RemovedEntry, TaskAttempt, TaskStatus, TaskWithAttemptStatus } from "../api/types";
+import type {
+  FollowUpProcess,
+  RemovedEntry,
+  TaskAttempt,
+  TaskStatus,
+  TaskWithAttemptStatus,
+} from "../api/types";
 import { assume, world } from "../api/world";
-import { profileInFull, profileOf } from "../facts/agents";
+import { agentWord, profileInFull, profileOf } from "../facts/agents";
+import type { GoingOn } from "../facts/going-on";
 import { type ColumnId, columnWords } from "../facts/state";
 import { counted } from "../ui/numbers";
 import { actOn } from "./acting";
@@ -60,9 +67,14 @@ export const stopAttempt = (task: string, attempt: string) =>
     return true;
   });
 
-/** Lets an agent that has stopped, failed or gone quiet go on. */
-export const goOn = (task: string, attempt: string, busy: string, prompt: string) =>
-  void actOn(task, busy, () => postOnce(`/task-attempts/${attempt}/follow-up`, { prompt }));
+/** Lets an agent that has stopped, failed or gone quiet go on; `id` is what shows that, a task or an attempt. */
+export const goOn = (id: string, attempt: TaskAttempt, { busy, prompt }: GoingOn) =>
+  void actOn(id, busy, async () => {
+    const way = `/task-attempts/${attempt.id}/follow-up`;
+    const { delivered } = await postOnce<FollowUpProcess>(way, { prompt });
+    // What waits already comes first.
+    if (delivered === "queued") say(`${agentWord(attempt.executor)} hears it when this turn ends.`);
+  });
 
 /** Puts a task into another column, and says so with an undo. */
 export function moveTask(id: string, to: ColumnId, isUndo = false) {

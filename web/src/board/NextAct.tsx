@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import type { Acting } from "../app/acting";
 import { useAway } from "../app/away";
 import { goOn, moveTask, openAttempt, startTask, stopAttempt } from "../app/task-acts";
+import { goingOn } from "../facts/going-on";
 import { AskButtons } from "../ui/AskButtons";
 import { Button } from "../ui/Button";
 import styles from "./Card.module.css";
@@ -48,6 +49,8 @@ export function NextAct({ card, acting, isTabStop }: Props) {
 
   // The composer has the focus there, so that what is left is to write and to send.
   const reply = (id: string) => button("Reply", () => openAttempt(id, "reply"));
+  const way = attempt && goingOn(facts.state, attempt.executor);
+  const sendOn = way && button(way.words, () => goOn(task.id, attempt, way));
 
   if (acting.busy && !ask) return <div className={styles.acts}>{button(acting.busy, () => {})}</div>;
   if (facts.state === "wish")
@@ -79,28 +82,28 @@ export function NextAct({ card, acting, isTabStop }: Props) {
     case "stalled":
       return (
         <div className={styles.acts}>
-          {button("Nudge", () => goOn(task.id, attempt.id, "Nudging", "Go on, or say what you wait for."))}
+          {sendOn ?? reply(attempt.id)}
           {button("Stop", () => void stopAttempt(task.id, attempt.id))}
         </div>
       );
     case "limited":
       return (
         <div className={styles.acts} data-quiet>
-          {button("Resume now", () => goOn(task.id, attempt.id, "Resuming", "Go on where you stopped."))}
+          {sendOn}
         </div>
       );
     case "failed":
       return (
         <div className={styles.acts}>
           {reply(attempt.id)}
-          {button("Retry", () => goOn(task.id, attempt.id, "Retrying", "Go on where you stopped."))}
+          {sendOn}
         </div>
       );
     case "stopped":
       return (
         <div className={styles.acts} data-quiet>
           {reply(attempt.id)}
-          {button("Continue", () => goOn(task.id, attempt.id, "Continuing", "Go on where you stopped."))}
+          {sendOn}
         </div>
       );
     case "conflict":

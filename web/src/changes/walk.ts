@@ -1,7 +1,7 @@
 // Going through a diff with the keyboard: from file to file and from change to change, to a comment and past what was
 // viewed. The focus goes along, so that a screen reader does too.
 
-import type { RefObject } from "react";
+import { type RefObject, useRef } from "react";
 import type { VirtualizerHandle } from "virtua";
 import type { Place } from "../ui/place";
 import type { ChangedFile } from "./files";
@@ -18,13 +18,19 @@ type Where = {
 
 const PATIENCE = 40;
 
+type Spot = { path: string; row: number };
+
 export function useWalk({ reader, files, place, list, scroller }: Where) {
+  /** Where the last key leads, until the focus is there: a key that is held down goes on from it. */
+  const going = useRef<Spot | null>(null);
   const indexOf = (path: string | null) => files.findIndex((file) => file.path === path);
   const sectionOf = (path: string) =>
     [...(scroller.current?.querySelectorAll<HTMLElement>("section") ?? [])].find(
       (section) => section.getAttribute("aria-label") === path,
     );
-  const focusedRow = () => {
+  const rowOf = (path: string, row: number) =>
+    sectionOf(path)?.querySelector<HTMLElement>(`[data-row="${row}"]`);
+  const focusedRow = (): Spot | null => {
     const active = document.activeElement;
     if (!(active instanceof HTMLElement) || !scroller.current?.contains(active)) return null;
     const path = active.closest("section")?.getAttribute("aria-label");
@@ -32,12 +38,22 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     return path ? { path, row: row ? Number(row.dataset.row) : -1 } : null;
   };
 
+  // What was scrolled to exists a few frames later. The next key takes the place of this one.
+  const arrive = (spot: Spot, isThere: () => boolean, tries = PATIENCE) => {
+    going.current = spot;
+    requestAnimationFrame(() => {
+      if (going.current !== spot) return;
+      if (isThere() || tries === 0) going.current = null;
+      else arrive(spot, isThere, tries - 1);
+    });
+  };
+
   /** Shows a file from its top, and gives it the focus. */
   const to = (path: string) => {
     const index = indexOf(path);
     if (index < 0) return;
     list.current?.scrollToIndex(index, { align: "start" });
-    eventually(() => {
+    arrive({ path, row: -1 }, () => {
       const section = sectionOf(path);
       section?.focus({ preventScroll: true });
       // What is not measured yet is hidden, and takes no focus.
@@ -48,9 +64,9 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
   const toRow = (path: string, row: number) => {
     const isThere = sectionOf(path);
     if (!isThere) list.current?.scrollToIndex(indexOf(path), { align: "start" });
-    eventually(() => {
+    arrive({ path, row }, () => {
       const section = sectionOf(path);
-      const found = section?.querySelector<HTMLElement>(`[data-row="${row}"]`);
+      const found = rowOf(path, row);
       if (found) {
         found.scrollIntoView({ block: "center" });
         found.focus({ preventScroll: true });
@@ -61,12 +77,13 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     });
   };
 
-  const here = () => focusedRow() ?? (place.at === null ? null : { path: place.at, row: -1 });
+  const here = (): Spot | null =>
+    going.current ?? focusedRow() ?? (place.at === null ? null : { path: place.at, row: -1 });
 
   return {
     to,
     file(step: 1 | -1) {
-      const at = indexOf(focusedRow()?.path ?? place.at);
+      const at = indexOf(here()?.path ?? null);
       const next = files[Math.max(0, Math.min(files.length - 1, at + step))];
       if (next) to(next.path);
     },
@@ -92,7 +109,9 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
       else toRow(next.path, first);
     },
     /** Comments on the row that has the focus, or on the first change that is on the screen. */
-    comment() {
+    comment: function comment() {
+      // The line that the focus is on its way to is the one that is meant.
+      if (going.current) return void requestAnimationFrame(comment);
       const top = scroller.current?.getBoundingClientRect().top ?? 0;
       const row =
         document.activeElement?.closest("[data-row]") ??
@@ -103,7 +122,7 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     },
     /** Marks the file as viewed and goes on; a viewed one is not any more. */
     viewed() {
-      const path = focusedRow()?.path ?? place.at;
+      const path = here()?.path ?? null;
       const file = files[indexOf(path)];
       if (!file) return;
       const isViewed = !reader.isViewed(file);
@@ -113,17 +132,11 @@ export function useWalk({ reader, files, place, list, scroller }: Where) {
     },
     /** The file and the line that have the focus, or the file at the top, for an editor. */
     at(): { path: string; line?: number } | null {
-      const path = here()?.path;
-      if (!path) return null;
-      const number = document.activeElement?.closest("[data-row]")?.querySelector("button")?.textContent;
+      const spot = here();
+      if (!spot) return null;
+      const { path, row } = spot;
+      const number = rowOf(path, row)?.querySelector("button")?.textContent;
       return number ? { path, line: Number(number) } : { path };
     },
   };
-}
-
-// What was scrolled to exists a few frames later.
-function eventually(isDone: () => boolean, tries = PATIENCE) {
-  requestAnimationFrame(() => {
-    if (!isDone() && tries > 0) eventually(isDone, tries - 1);
-  });
 }

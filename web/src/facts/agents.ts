@@ -1,4 +1,4 @@
-// What people call an agent, from the name it has in the API.
+// What people call an agent, from the name it has in the API, and what it can do.
 
 const WORDS: Record<string, string> = {
   ACP: "ACP agent",
@@ -20,6 +20,11 @@ const WORDS: Record<string, string> = {
 
 /** `CLAUDE_CODE` as "Claude"; one that is not known as its own name in lower case. */
 export const agentWord = (executor: string) => WORDS[executor] ?? executor.toLowerCase().replaceAll("_", " ");
+
+/** Agents that take something in while they work; others are told when their turn ends. */
+const STEERABLE = new Set(["CLAUDE_CODE", "CODEX", "SCRIPTED"]);
+
+export const canSteer = (executor: string) => STEERABLE.has(executor);
 
 type Profile = { executor: string; variant?: string | null };
 

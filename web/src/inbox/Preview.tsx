@@ -2,8 +2,12 @@
 
 import { Link } from "wouter";
 import { useWorld } from "../api/world";
+import { useActing } from "../app/acting";
+import { useAway } from "../app/away";
 import { runSoon, shown } from "../app/keys";
+import { goOn } from "../app/task-acts";
 import { agentWord, profileWords } from "../facts/agents";
+import { goingOn } from "../facts/going-on";
 import type { InboxItem } from "../facts/inbox";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
@@ -13,6 +17,7 @@ import { compact, counted, money } from "../ui/numbers";
 import { Ago } from "../ui/time";
 import styles from "./Inbox.module.css";
 import { Request } from "./Request";
+import { STATE_OF } from "./Row";
 
 type Props = {
   item: InboxItem;
@@ -24,6 +29,9 @@ type Props = {
 export function Preview({ item, answering, onDismiss, laters }: Props) {
   const { attempt, ask } = item;
   const project = useWorld((world) => world.projects.get(attempt.project_id)?.name);
+  const away = useAway();
+  const acting = useActing(attempt.id);
+  const way = goingOn(STATE_OF[item.kind], attempt.executor);
   return (
     <section className={styles.preview} aria-label="Preview">
       <header>
@@ -50,6 +58,11 @@ export function Preview({ item, answering, onDismiss, laters }: Props) {
         item.reason && <p className={styles.why}>{item.reason}</p>
       )}
       <div className={styles.more}>
+        {way && (
+          <Button busy={acting.busy} disabled={away} onClick={() => goOn(attempt.id, attempt, way)}>
+            {way.words}
+          </Button>
+        )}
         <Link className={styles.open} href={`/a/${attempt.id}`}>
           {VERBS[item.kind] ?? "Open"}
         </Link>

@@ -16,7 +16,7 @@ import { useInfo } from "../../app/info";
 import { shown, useActions } from "../../app/keys";
 import { say } from "../../app/notices";
 import { usePreferences } from "../../app/preferences";
-import { agentWord, profileInFull } from "../../facts/agents";
+import { agentWord, canSteer, profileInFull } from "../../facts/agents";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { MentionArea } from "../../ui/MentionArea";
@@ -28,7 +28,7 @@ import { useUploads } from "./images";
 import { Queue, useQueue } from "./Queue";
 import { queue as putInQueue, tell } from "./send";
 import { Todos } from "./Todos";
-import { canSteer, isWorking, keyMeans, placeholder, promptOf, sendWord } from "./words";
+import { isWorking, keyMeans, placeholder, promptOf, sendWord } from "./words";
 
 export type ComposerHandle = { focus(): void; write(text: string): void };
 

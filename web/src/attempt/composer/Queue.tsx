@@ -6,13 +6,14 @@ import type { QueuedFollowUp, TaskAttempt } from "../../api/types";
 import { world } from "../../api/world";
 import { say, sayError } from "../../app/notices";
 import { keyOf, queries } from "../../app/queries";
+import { canSteer } from "../../facts/agents";
 import { useAct } from "../../ui/act";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import type { Drafting } from "./draft";
 import styles from "./Queue.module.css";
 import { changeQueued, goOn, messageOf, putBack, readQueue, sendNow, withdraw } from "./send";
-import { canSteer, isWorking } from "./words";
+import { isWorking } from "./words";
 
 export const useQueue = (attempt: string) =>
   useQuery({

@@ -2,11 +2,6 @@
 
 import type { AttemptState } from "../../api/types";
 
-/** Agents that take something in while they work; others are told when their turn ends. */
-const STEERABLE = new Set(["CLAUDE_CODE", "CODEX", "SCRIPTED"]);
-
-export const canSteer = (executor: string) => STEERABLE.has(executor);
-
 export const isWorking = (state: AttemptState) =>
   state === "running" || state === "waiting" || state === "queued";
 

@@ -201,6 +201,7 @@ export function Conversation({
 
   // What is here whole has the browser's own scroll bar.
   const isPart = hasOlder || hasNewer;
+  const first = rows[0];
   const goMark = (step: 1 | -1) => () => {
     const at = marked ? marks.indexOf(marked) : step === 1 ? -1 : marks.length;
     const key = marks[(at + step + marks.length) % marks.length];
@@ -212,7 +213,11 @@ export function Conversation({
     previousMark: marks.length > 0 ? goMark(-1) : undefined,
     find: () => setFinding(true),
     followLog: toEnd,
-    firstEntry: isPart && counts ? () => go(0) : undefined,
+    firstEntry: isPart
+      ? counts
+        ? () => go(0)
+        : undefined
+      : first && (() => bring({ key: first.key, align: "start" })),
   });
 
   return (
