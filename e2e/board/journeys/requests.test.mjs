@@ -294,3 +294,42 @@ journey('a risky request on the card of a phone is held, and the menu of the car
   assert.equal((await asked(world, attempt)).state, 'approved');
   assert.equal(await tab.page.getByRole('menu').count(), 0);
 });
+
+journey('whoever writes an answer keeps the box and every word when the question comes into the conversation', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Session store', 'ask Redis or files?\nsay thanks');
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('about:blank');
+  const { page } = tab;
+  // What is told of the question's place comes late.
+  let letGo;
+  const late = new Promise((done) => { letGo = done; });
+  await page.routeWebSocket(/\/api\/live\/ws/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage(async (message) => {
+      if (/pending_approval/.test(message)) await late;
+      socket.send(message);
+    });
+  });
+  await page.route('**/entries?*', async (route) => {
+    await late;
+    await route.continue();
+  });
+  await page.goto(`/a/${attempt.id}`);
+  const box = page.getByRole('group', { name: 'Question' }).getByRole('textbox');
+  await box.click();
+  await page.keyboard.type('Red');
+  letGo();
+  await log(tab).getByText('It is answered below.').waitFor();
+  await page.keyboard.type('is, and e a d');
+  assert.equal(await box.inputValue(), 'Redis, and e a d');
+  // Left alone, it stands where it was asked, with the words.
+  await page.getByRole('textbox', { name: 'Reply' }).focus();
+  await log(tab).getByRole('group', { name: 'Question' }).waitFor();
+  assert.equal(await box.inputValue(), 'Redis, and e a d');
+  await until('the answer', async () => {
+    await page.getByRole('button', { name: 'Answer', exact: true }).click({ timeout: 1000 }).catch(() => {});
+    return (await world.get(`/approvals?task_attempt_id=${attempt.id}`))[0].state === 'approved';
+  });
+  assert.equal((await world.get(`/approvals?task_attempt_id=${attempt.id}`))[0].answer, 'Redis, and e a d');
+});

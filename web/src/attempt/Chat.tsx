@@ -58,6 +58,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
       }),
     [],
   );
+  const [held, setHeld] = useState<string | null>(null);
   const several = alike(asks);
   const [allowed, setAllowed] = useState<readonly Approval[] | null>(null);
   const waiting: Waiting = {
@@ -65,6 +66,7 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
     agent,
     seen: notice,
     reply: (text) => composer.current?.write(text),
+    below: held,
     all: several.length > 0 ? { count: several.length, show: () => setAllowed(several) } : null,
   };
   const keyOfAsk = useMemo(() => {
@@ -129,6 +131,8 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
           <RequestBar
             asks={asks}
             keyOf={keyOfAsk}
+            held={held}
+            onHold={setHeld}
             seen={seen}
             onShow={(key) => conversation.current?.show(key)}
           />

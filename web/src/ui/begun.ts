@@ -1,9 +1,15 @@
 // What a person has begun to write for an ask, as long as the page is open: a card that is scrolled away, or is shown
-// elsewhere, is made anew.
+// elsewhere, is made anew, and for a moment there may be two of it. All of them show the same.
 
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 
 const begun = new Map<string, unknown>();
+const watchers = new Set<() => void>();
+
+const watch = (changed: () => void) => {
+  watchers.add(changed);
+  return () => void watchers.delete(changed);
+};
 
 type Begun<T> = [
   now: T,
@@ -18,13 +24,13 @@ export const begunOf = <T>(ask: string, part: string) => begun.get(`${ask} ${par
 /** State that stays with an ask; `part` names what of its answer it is. */
 export function useBegun<T>(ask: string, part: string, first: () => T): Begun<T> {
   const key = `${ask} ${part}`;
-  const [{ now, isFresh }, setState] = useState<{ now: T; isFresh: boolean }>(() => ({
-    now: begun.has(key) ? (begun.get(key) as T) : first(),
-    isFresh: false,
-  }));
+  const [begins] = useState(first);
+  const [isFresh, setFresh] = useState(false);
+  const now = useSyncExternalStore(watch, () => (begun.has(key) ? (begun.get(key) as T) : begins));
   const change = (next: T) => {
     begun.set(key, next);
-    setState({ now: next, isFresh: true });
+    setFresh(true);
+    for (const changed of watchers) changed();
   };
   return [now, change, isFresh];
 }

@@ -19,6 +19,8 @@ export type Waiting = {
   seen(ask: string, isSeen: boolean): void;
   /** Puts text into the composer. */
   reply(text: string): void;
+  /** The ask that is being answered in the bar below the conversation. */
+  below: string | null;
   /** Several that one answer may be given to, and the way to give it; null when there are none. */
   all: { count: number; show(): void } | null;
 };
@@ -28,16 +30,19 @@ export const WaitingHere = createContext<Waiting>({
   agent: "The agent",
   seen() {},
   reply() {},
+  below: null,
   all: null,
 });
 
 export type CardProps = { ask: Approval; answering: Answering; agent: string; hasKeys: boolean };
 
-export function Request({ ask }: { ask: Approval }) {
-  const { first, agent, seen } = useContext(WaitingHere);
+export function Request({ ask, isInBar = false }: { ask: Approval; isInBar?: boolean }) {
+  const { first, agent, seen, below } = useContext(WaitingHere);
   const own = useAnswer(ask);
   const isFirst = first?.ask.approval_id === ask.approval_id;
+  const isBelow = below === ask.approval_id && !isInBar;
   const card = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the card is another one when it comes back from below
   useEffect(() => {
     const element = card.current;
     if (!element) return;
@@ -50,8 +55,10 @@ export function Request({ ask }: { ask: Approval }) {
       observer.disconnect();
       seen(ask.approval_id, false);
     };
-  }, [ask.approval_id, seen]);
+  }, [ask.approval_id, seen, isBelow]);
   if (ask.state !== "open") return <Ended ask={ask} />;
+  // Whoever writes there keeps the focus; here it would be another box.
+  if (isBelow) return <p className={styles.ended}>It is answered below.</p>;
   const props: CardProps = { ask, agent, answering: isFirst ? first.answering : own, hasKeys: isFirst };
   return (
     <div ref={card} className={styles.card}>
