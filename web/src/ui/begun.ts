@@ -26,7 +26,8 @@ export function useBegun<T>(ask: string, part: string, first: () => T): Begun<T>
   const key = `${ask} ${part}`;
   const [begins] = useState(first);
   const [isFresh, setFresh] = useState(false);
-  const now = useSyncExternalStore(watch, () => (begun.has(key) ? (begun.get(key) as T) : begins));
+  const read = () => (begun.has(key) ? (begun.get(key) as T) : begins);
+  const now = useSyncExternalStore(watch, read, read);
   const change = (next: T) => {
     begun.set(key, next);
     setFresh(true);
