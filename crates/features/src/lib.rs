@@ -1,0 +1,1 @@
+//! No code: `Cargo.toml` of this crate says why it exists.
