@@ -263,19 +263,36 @@ mod tests {
         stream
     }
 
+    /// Stops a server up to three times, until one stop is shorter than the grace: what holds a stop up does so each time,
+    /// and what only a busy machine delays does not.
+    async fn assert_not_held_up(mut stop: impl AsyncFnMut() -> Duration) {
+        let mut took = Vec::new();
+        while took.len() < 3 && !took.iter().any(|took| *took < GRACE) {
+            took.push(stop().await);
+        }
+        assert!(took.iter().any(|took| *took < GRACE), "the stops took {took:?}");
+    }
+
     #[tokio::test]
     async fn connections_that_wait_for_nothing_do_not_hold_up_a_stop() {
-        let router = Router::new().route("/", get(|| async { "hello" }));
-        let (took, _held) = time_to_stop(Closing::new(), router, async |address| {
-            // One that was used and kept, and one that a browser opened in advance.
-            (ask(address).await, TcpStream::connect(address).await.unwrap())
+        assert_not_held_up(async || {
+            let router = Router::new().route("/", get(|| async { "hello" }));
+            let stopped = time_to_stop(Closing::new(), router, async |address| {
+                // One that was used and kept, and one that a browser opened in advance.
+                (ask(address).await, TcpStream::connect(address).await.unwrap())
+            });
+            let (took, _held) = stopped.await;
+            took
         })
         .await;
-        assert!(took < GRACE, "the stop took {took:?}");
     }
 
     #[tokio::test]
     async fn a_stream_that_never_ends_by_itself_ends_at_a_stop() {
+        assert_not_held_up(stop_an_endless_stream).await;
+    }
+
+    async fn stop_an_endless_stream() -> Duration {
         let closing = Closing::new();
         let streams = closing.clone();
         let endless = move || {
@@ -289,10 +306,10 @@ mod tests {
         };
         let router = Router::new().route("/", get(endless));
         let (took, mut stream) = time_to_stop(closing, router, ask).await;
-        assert!(took < GRACE, "the stop took {took:?}");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.contains("last"), "{answer}");
+        assert!(took >= GRACE || answer.contains("last"), "{answer}");
+        took
     }
 
     /// Serves something small within limits for as long as `during` takes.

@@ -1,6 +1,6 @@
 //! What an attempt has changed, for any number of viewers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,8 +92,11 @@ struct Viewer {
 
 impl Viewer {
     fn next(&mut self, scene: &Scene) -> Option<DiffStep> {
-        let next = async { tokio::time::timeout(SOON, self.view.next()).await.unwrap().unwrap() };
-        let step = scene.world.run(next)?;
+        let next = async { tokio::time::timeout(SOON, self.view.next()).await };
+        let step = scene.world.run(next).unwrap_or_else(|_| {
+            panic!("no step came after {}, and what was told is {:?}", self.steps, self.document)
+        });
+        let step = step.unwrap()?;
         for file in &step.files {
             self.document.insert(file.path.clone(), told(file));
         }
@@ -263,12 +266,16 @@ fn one_who_writes_on_and_on_is_seen_all_the_same() {
             }
         }
     });
-    let steps = viewer.steps;
-    while viewer.steps < steps + 3 {
+    let mut seen = BTreeSet::new();
+    while seen.len() < 3 {
         viewer.next(&scene).unwrap();
+        seen.extend(viewer.document.get("steady").cloned());
     }
     done.store(true, Ordering::Relaxed);
     writer.join().unwrap();
+    let last = fs::read_to_string(scene.worktree.join("steady")).unwrap();
+    let wanted = format!("{last:?}");
+    viewer.until(&scene, "the last write", |files| files["steady"].contains(&wanted));
 }
 
 #[test]

@@ -82,9 +82,15 @@ fn a_failed_attempt_can_be_followed_up() {
     let world = World::new();
     let started = world.start("exit 1");
     let id = started.attempt.attempt.id;
-    world.wait_for(id, AttemptState::Failed);
-    world.run(world.engine().follow_up(id, follow("say better"), None)).unwrap();
+    let session = world.wait_for(id, AttemptState::Failed).attempt.session;
+    let told = world.run(world.engine().follow_up(id, follow("say better"), None)).unwrap();
+    assert_eq!((told.delivered, &told.run.resumed_session), (Delivered::Started, &session));
     world.wait_for(id, AttemptState::Finished);
+    let output = world.output(told.run.id);
+    assert!(output.contains("better"), "{output}");
+    let states: Vec<_> =
+        world.run(world.engine().runs(id, true)).unwrap().into_iter().map(|run| run.state).collect();
+    assert_eq!(states, [RunState::Failed, RunState::Completed]);
 }
 
 #[test]

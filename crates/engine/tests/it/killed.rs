@@ -1,41 +1,18 @@
 //! A server that is killed at any git call of a landing, its undoing or a rebase: what it was at is finished or taken back, and can
 //! be asked for again or aborted.
 //!
-//! The server is this test's own binary, started again with `FORGE_TEST_VERB`, and its git is a script that counts the
-//! calls and kills its parent at one of them, before or after git has done its work.
+//! The server is `forge-verb-for-tests`, and its git is a script that counts the calls and kills its parent at one of them,
+//! before or after git has done its work.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use forge_engine::{Engine, Land, RebaseRequest, Rebased};
-use forge_model::{Attempt, AttemptId};
-use tokio::runtime::Runtime;
+use forge_engine::Rebased;
+use forge_model::Attempt;
 
-use crate::world::{World, eventually, git, options};
-
-/// Opens the data directory, does one verb and says how it went; run by the tests below as a process of its own, and
-/// otherwise nothing.
-#[test]
-fn the_server_that_is_killed() {
-    let Ok(verb) = std::env::var("FORGE_TEST_VERB") else { return };
-    let home = PathBuf::from(std::env::var("FORGE_TEST_HOME").unwrap());
-    let id: AttemptId = std::env::var("FORGE_TEST_ATTEMPT").unwrap().parse().unwrap();
-    let outcome = Runtime::new().unwrap().block_on(async {
-        let engine = Engine::open(options(&home, "")).await.unwrap();
-        // The opening is not what is counted.
-        fs::write(std::env::var("FORGE_TEST_COUNTER").unwrap(), "0").unwrap();
-        match verb.as_str() {
-            "land" => engine.land(id, Land::default()).await.map(drop),
-            "undo" => engine.undo_landing(id).await.map(drop),
-            "abort" => engine.abort_conflicts(id).await,
-            "continue" => engine.continue_rebase(id).await.map(drop),
-            _ => engine.rebase(id, RebaseRequest::default()).await.map(drop),
-        }
-    });
-    outcome.unwrap();
-}
+use crate::world::{World, eventually, forge_binary, git};
 
 /// A prepared world that is put back to its beginning for every kill.
 struct Stage {
@@ -90,11 +67,10 @@ impl Stage {
             String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout)
                 .unwrap();
         let path = std::env::var("PATH").unwrap();
-        let mut server = Command::new(std::env::current_exe().unwrap());
-        server.args(["--exact", "killed::the_server_that_is_killed", "--nocapture"]);
+        let mut server = Command::new(env!("CARGO_BIN_EXE_forge-verb-for-tests"));
+        server.arg(verb).arg(&self.world.home).arg(self.attempt.id.to_string());
+        server.arg(forge_binary()).arg(&counter);
         server.env("PATH", format!("{}:{path}", dir.join("bin").display()));
-        server.env("FORGE_TEST_VERB", verb).env("FORGE_TEST_HOME", &self.world.home);
-        server.env("FORGE_TEST_ATTEMPT", self.attempt.id.to_string());
         server.env("FORGE_TEST_COUNTER", &counter).env("FORGE_TEST_GIT", real.trim());
         server.env("FORGE_TEST_CALL", call.to_string()).env("FORGE_TEST_WHEN", when);
         let output = server.stdin(Stdio::null()).output().unwrap();

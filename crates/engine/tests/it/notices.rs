@@ -168,6 +168,11 @@ fn settings_that_make_no_sense_fail_no_attempt() {
     db.execute_batch("update settings set body = 'no JSON'").unwrap();
     let id = world.start("say done").attempt.attempt.id;
     world.wait_for(id, AttemptState::Finished);
+    // Where the settings are asked for it is said what is wrong with them, and of which project.
+    let error = world.run(world.engine().general_settings()).unwrap_err();
+    assert!(error.to_string().contains("are not JSON"), "{error}");
+    assert!(notices(&world).is_empty(), "to whom would a notice go?");
+    assert_eq!(world.run(world.engine().runs(id, true)).unwrap().len(), 1);
 }
 
 #[test]

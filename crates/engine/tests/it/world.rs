@@ -256,7 +256,7 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
 }
 
 /// The forge binary of the same build: it plays the shim and the scripted agent.
-fn forge_binary() -> PathBuf {
+pub(crate) fn forge_binary() -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let binary = here.ancestors().nth(2).unwrap().join("forge");
     assert!(binary.exists(), "{} is missing: run `cargo build -p forge` first", binary.display());

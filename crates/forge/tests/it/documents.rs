@@ -78,6 +78,32 @@ fn every_decision_is_in_the_list_of_decisions() {
 }
 
 #[test]
+fn no_comment_of_the_sources_holds_an_example_that_would_have_to_be_run() {
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_open = false;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            let Some(said) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else { continue };
+            let is_example = match said.trim_start().strip_prefix("```") {
+                // A fence without a word is an example of Rust, and so is what is moved in by four.
+                Some(word) => {
+                    is_open = !is_open;
+                    is_open && word != "text"
+                }
+                None => !is_open && said.starts_with("     "),
+            };
+            assert!(
+                !is_example,
+                "{}:{}: `cargo test --doc` would run this, and ./test does not; make it a test, or mark it `text`",
+                path.display(),
+                number + 1
+            );
+        }
+    }
+}
+
+#[test]
 fn the_commands_of_the_readme_run_in_order_in_a_fresh_clone() {
     let world = World::new();
     let clone = world.path("clone");

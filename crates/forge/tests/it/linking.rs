@@ -142,21 +142,24 @@ fn a_server_that_never_answers_costs_a_commit_no_more_than_the_linkers_patience(
     // The system takes connections for a listener that nobody serves, and nothing ever comes back.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    let patient = |milliseconds: &str| {
+    let link = |within: &[&str]| {
         let begun = Instant::now();
-        let told = linked.json(&["--url", &url, "link", "--within", milliseconds]);
+        let told = linked.json(&[&["--url", &url, "link"], within].concat());
         (begun.elapsed(), told)
     };
-    // What a process takes to start on this machine now is not the linker's.
-    let (without, _) = patient("0");
-    let begun = Instant::now();
-    let told = linked.json(&["--url", &url, "link"]);
-    let took = begun.elapsed();
-    assert_eq!((told["linked"].as_bool(), told["source"].as_str()), (Some(true), Some("name")), "{told}");
-    assert_eq!(told["wish"], WISH);
-    assert!(took >= Duration::from_millis(200), "it did not wait for the server: {took:?}");
-    assert!(took < without + Duration::from_secs(1), "{took:?}, and {without:?} without waiting");
-    let (longer, _) = patient("1500");
+    // What a process takes to start on this machine now is not the linker's, and a busy machine gets three tries.
+    let mut tries = Vec::new();
+    while tries.len() < 3 && !tries.iter().any(|(took, without)| *took < *without + Duration::from_secs(1)) {
+        let (without, _) = link(&["--within", "0"]);
+        let (took, told) = link(&[]);
+        assert_eq!((told["linked"].as_bool(), told["source"].as_str()), (Some(true), Some("name")), "{told}");
+        assert_eq!(told["wish"], WISH);
+        assert!(took >= Duration::from_millis(200), "it did not wait for the server: {took:?}");
+        tries.push((took, without));
+    }
+    let is_short = tries.iter().any(|(took, without)| *took < *without + Duration::from_secs(1));
+    assert!(is_short, "with waiting and without it took {tries:?}");
+    let (longer, _) = link(&["--within", "1500"]);
     assert!(longer >= Duration::from_millis(1500), "the patience is what was said: {longer:?}");
 }
 

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tungstenite::Message;
 
-use crate::board::{Dice, Follower, connect, frame, whole};
+use crate::board::{Dice, Follower, connect, frame, seed, whole};
 use crate::world::{World, eventually};
 
 /// Where the server of a data directory serves; none while there is none.
@@ -38,9 +38,7 @@ pub(crate) fn answer_if_any(world: &World, method: &str, path: &str, body: &Valu
 
 #[test]
 fn patches_applied_to_a_snapshot_give_a_fresh_snapshot_through_kills_of_the_server() {
-    let seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-    println!("the walk's seed: {seed}");
-    let mut dice = Dice::new(seed);
+    let mut dice = Dice::new(seed());
     let world = World::new();
     let mut server = world.serve();
     let attempt = world.attempt("lines 300 10");

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::board::Dice;
+use crate::board::{Dice, seed};
 use crate::map_streams::{answer, answer_if_any};
 use crate::world::{Running, World, eventually};
 
@@ -382,7 +382,6 @@ fn git(world: &World, directory: &Path, args: &[&str]) {
 }
 
 fn walk(seed: u64, steps: usize) {
-    println!("the walk's seed: {seed}; set FORGE_TEST_SEED to walk it again");
     let mut walk = Walk::begin(seed);
     walk.turn(0);
     walk.turn(1);
@@ -462,7 +461,5 @@ fn walk(seed: u64, steps: usize) {
 
 #[test]
 fn no_byte_is_lost_on_a_random_walk_with_kills() {
-    let seed = std::env::var("FORGE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64);
-    walk(seed, 30);
+    walk(seed(), 30);
 }

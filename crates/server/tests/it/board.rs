@@ -202,6 +202,18 @@ fn follow(socket: &mut Socket, board: &Mutex<Board>, paused: &AtomicBool, over: 
     }
 }
 
+/// The seed of a random walk: the same in every run, so that what passed passes again. `FORGE_TEST_SEED` gives another one,
+/// and `FORGE_TEST_SEED=random` one that no run had before.
+pub(crate) fn seed() -> u64 {
+    let seed = match std::env::var("FORGE_TEST_SEED").as_deref() {
+        Err(_) => 20_261_116,
+        Ok("random") => std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64,
+        Ok(given) => given.parse().expect("FORGE_TEST_SEED is a number or `random`"),
+    };
+    println!("the walk's seed: FORGE_TEST_SEED={seed}");
+    seed
+}
+
 /// Numbers that look random and are the same for the same seed.
 pub(crate) struct Dice(u64);
 

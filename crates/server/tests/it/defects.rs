@@ -127,7 +127,11 @@ async fn profiles_are_not_lost_with_the_memory_of_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_the_settings_is_not_a_wrong_method() {
     let world = World::new().await;
-    assert_eq!(world.get("/api/config").data()["config_version"], "v7");
+    let written = world.put("/api/config", &json!({"theme": "DARK", "disclaimer_acknowledged": true})).data();
+    let read = world.get("/api/config").data();
+    assert_eq!(read["config_version"], "v7");
+    assert_eq!((&read["theme"], &read["disclaimer_acknowledged"]), (&json!("DARK"), &json!(true)));
+    assert_eq!(read, written, "what is read is what a write answers with");
 }
 
 #[tokio::test(flavor = "multi_thread")]
