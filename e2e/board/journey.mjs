@@ -1,7 +1,9 @@
 // One journey is one test with a world of its own; it ends by checking every tab it opened.
 
-import { test } from 'node:test';
-import { World } from './world.mjs';
+import { after, test } from 'node:test';
+import { endBrowser, World } from './world.mjs';
+
+after(endBrowser);
 
 /** Runs a journey: `walk` gets a fresh world. */
 export function journey(name, walk) {

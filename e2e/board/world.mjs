@@ -20,6 +20,25 @@ export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Waits end when what is waited for has happened; this only bounds a failure. */
 export const PATIENCE = 30_000;
 
+/** The browser of this process. Worlds share it, because each tab has a context of its own and a start takes a second. */
+let browser = null;
+
+async function sharedBrowser() {
+  // A browser that crashed or did not start fails one journey, not those after it.
+  const last = await browser?.catch(() => null);
+  if (!last?.isConnected()) {
+    browser = chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  }
+  return browser;
+}
+
+/** Ends the browser that the worlds of this process shared, if there is one. */
+export async function endBrowser() {
+  const last = await browser?.catch(() => null);
+  browser = null;
+  await last?.close();
+}
+
 export class World {
   /** Starts a server with an empty home. */
   static async start() {
@@ -63,7 +82,6 @@ export class World {
 
   async end() {
     for (const tab of this.tabs) await tab.close();
-    await this.browser?.close();
     // Agents that still run are ended by their server, by name, also when it was killed; then the server itself.
     if (this.server.exitCode !== null || this.server.signalCode !== null) await this.serve();
     for (const attempt of await this.get('/task-attempts').catch(() => [])) {
@@ -135,8 +153,8 @@ export class World {
 
   /** Opens a tab. `options` are the browser context's: viewport, colorScheme, hasTouch... */
   async open(path = '/', options = {}) {
-    this.browser ??= await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-    const context = await this.browser.newContext({ viewport: { width: 1400, height: 900 }, baseURL: this.front, ...options });
+    const browser = await sharedBrowser();
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, baseURL: this.front, ...options });
     const page = await context.newPage();
     const tab = new Tab(this, context, page);
     this.tabs.push(tab);

@@ -361,12 +361,32 @@ journey('what comes into the inbox is shown and heard as it was chosen, never wh
     await world.post(`/approvals/${approval_id}/respond`, { approved: true });
     await world.settled(id, 'finished');
   };
-  // What happened before the connection was there is no news; it is given two seconds to catch up.
+  // What happened before the connection was there is no news; it is given two seconds to catch up. Once the page is drawn
+  // and connected, its clock is set ahead by three.
+  await tab.context.addInitScript(() => {
+    const { now } = Date;
+    let [ahead, isConnected] = [0, false];
+    Date.now = () => now() + ahead;
+    const look = () => {
+      if (ahead || !isConnected || document.documentElement.dataset.ready !== 'true') return;
+      ahead = 3000;
+      console.log('caught up');
+    };
+    new MutationObserver(look).observe(document, { subtree: true, attributeFilter: ['data-ready'] });
+    window.WebSocket = class extends WebSocket {
+      constructor(...args) {
+        super(...args);
+        this.addEventListener('open', () => setTimeout(() => {
+          isConnected = true;
+          look();
+        }));
+      }
+    };
+  });
   const opened = async (path) => {
-    const connected = page.waitForEvent('websocket');
+    const caughtUp = page.waitForEvent('console', { predicate: (message) => message.text() === 'caught up' });
     await page.goto(path);
-    await connected;
-    await page.waitForTimeout(3000);
+    await caughtUp;
   };
   await opened('/settings/notifications');
   await page.getByRole('checkbox', { name: 'Sound: An agent wants to do something' }).check();
