@@ -1,5 +1,6 @@
 // Measures the board in the browser, each figure beside a bare page of the same run, and prints one row of JSON a line:
-// {what, measured, floor, limit, ok}. `cargo xtask bench --only board` runs it and prints the rows with the others.
+// {what, measured, floor, limit, figure, ok}. `cargo xtask bench --only board` runs it and prints the rows with the
+// others. With `--small` there is little of everything, to see whether every row can be measured.
 
 import { readFileSync } from 'node:fs';
 import { fillBare, shapeOf } from './bare.mjs';
@@ -7,9 +8,10 @@ import { firstLoad } from './first-load.mjs';
 import { Unwatched } from './unwatched.mjs';
 import { World, until } from './world.mjs';
 
-const TASKS = 2000;
-const ENTRIES = 200_000;
-const FILES = 1000;
+const SMALL = process.argv.includes('--small');
+const TASKS = SMALL ? 60 : 2000;
+const ENTRIES = SMALL ? 400 : 200_000;
+const FILES = SMALL ? 20 : 1000;
 
 /** What the page counts about itself while something goes on. */
 function watch() {
@@ -56,14 +58,15 @@ async function wheel(page, list, count) {
 }
 
 const rows = [];
-const row = (what, measured, floor, limit, ok) => {
-  rows.push({ what, measured, floor, limit, ok });
+/** Notes a row; its figure, when it has one, is what two binaries are compared by. */
+const row = (what, measured, floor, limit, ok, figure = null) => {
+  rows.push({ what, measured, floor, limit, figure, ok });
   console.log(JSON.stringify(rows.at(-1)));
 };
 const words = ({ long, worst, nodes }) => `${long} long tasks (worst ${Math.round(worst)} ms), ${nodes} elements`;
 
 /** How often a page is opened, each time in a browser that knows nothing of it. */
-const OPENED = 9;
+const OPENED = SMALL ? 1 : 9;
 
 /** Opens a page a few times. Half of the openings have to be within the limit; the best is told, too. */
 async function openOften(world, path, shown) {
@@ -122,7 +125,7 @@ async function measureBoard(world) {
   const scrolled = await wheel(page, column, 60);
   const floor = await bare(world, shape, TASKS);
   row(`board of ${TASKS} cards: first card / scrolling`, `${told} / ${words(scrolled)}`, words(floor),
-    `1.5 s / ${LIMIT}`, took <= 1500 && isCalm(scrolled, floor));
+    `1.5 s / ${LIMIT}`, took <= 1500 && isCalm(scrolled, floor), took);
 
   const card = column.getByRole('listitem').nth(1);
   // A wish that nobody worked on has nothing to review, but it may be called done.
@@ -187,7 +190,7 @@ async function measureConversation(world) {
   row(`attempt of ${ENTRIES.toLocaleString('en')} entries: newest shown / scrolling / memory`,
     `${told} / ${words(scrolled)} / ${Math.round(memory.process / 1e6)} MB (heap ${Math.round(memory.heap / 1e6)} MB)`, words(floor),
     `1 s / ${LIMIT} / 200 MB`,
-    took <= 1000 && isCalm(scrolled, floor) && memory.process < 200e6);
+    took <= 1000 && isCalm(scrolled, floor) && memory.process < 200e6, took);
   await tab.close();
 }
 
@@ -201,7 +204,7 @@ async function measureDiff(world, empty) {
   const { attempt } = await world.start(project, 'A wide change', `run for i in $(seq ${FILES}); do printf 'one\\ntwo\\nthree\\n' > file-$i.js; done`);
   await until('the wide change to end', async () => (await world.attempt(attempt.id)).state === 'finished');
   const { took, told } = await openOften(world, `/a/${attempt.id}?tab=changes`, ['[data-testid=diff-file]', '']);
-  row(`diff of ${FILES} files: first file shown`, told, `${empty}, an empty page`, '1 s', took <= 1000);
+  row(`diff of ${FILES} files: first file shown`, told, `${empty}, an empty page`, '1 s', took <= 1000, took);
 }
 
 const world = await World.start();
@@ -215,4 +218,5 @@ try {
   await world.unwatched.end();
   await world.end();
 }
-process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
+// Whether a limit was held is said by its row; an error on the way has ended this before.
+process.exit(0);

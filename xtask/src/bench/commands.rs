@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::Server;
 use crate::wait::SOON;
@@ -18,17 +18,17 @@ const WARM: usize = 5;
 const ATTEMPTS: usize = 20;
 const LIMIT: Duration = Duration::from_millis(15);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
-    for number in 0..ATTEMPTS {
+    for number in 0..size.of(ATTEMPTS, 2) {
         let attempt = start_task(&api, &project, &format!("task {number}"), "say hello")?;
         until_finished(&api, &attempt, SOON)?;
     }
     let (mut whole, mut request) = (Vec::new(), Vec::new());
-    for run in 0..RUNS + WARM {
+    for run in 0..size.of(RUNS, 2) + WARM {
         let begun = Instant::now();
         let mut command = world.command(&world.forge);
         let status = command.arg("list").stdin(Stdio::null()).stdout(Stdio::null()).status();
@@ -49,6 +49,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         measured: format!("{} (p95 {} with it)", milliseconds(beyond), milliseconds(whole.percentile(95))),
         floor: format!("{} the request alone", milliseconds(request.percentile(50))),
         limit: milliseconds(LIMIT),
+        figure: Some(figure(beyond)),
         ok: beyond <= LIMIT,
     }])
 }

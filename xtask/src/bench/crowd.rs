@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Row, Times, milliseconds, run_of, start_task};
+use super::{Row, Size, Times, figure, milliseconds, run_of, start_task};
 use crate::api::Api;
 use crate::server::Server;
 use crate::world::World;
@@ -17,20 +17,21 @@ const STARTS: usize = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 const LIMIT: Duration = Duration::from_millis(100);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 20)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let alone = gets(&api, &project, &start_task(&api, &project, "alone", "lines 5 100")?)?;
-    for number in 0..AGENTS {
+    let agents = size.of(AGENTS, 3);
+    for number in 0..agents {
         start_task(&api, &project, &format!("agent {number}"), "lines 6000 100")?;
     }
     let over = AtomicBool::new(false);
     let (reads, starts) = std::thread::scope(|scope| {
         let readers: Vec<_> =
             (0..READERS).map(|_| scope.spawn(|| read(world.port, &project, &over))).collect();
-        let starts = start_some(&world, &api, &project);
+        let starts = start_some(&world, &api, &project, size.of(STARTS, 2));
         over.store(true, Ordering::SeqCst);
         let mut reads = Vec::new();
         for reader in readers {
@@ -40,7 +41,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     })?;
     let (starts, floors) = starts;
     let live = api.list("/api/task-attempts")?.iter().filter(|one| one["state"] == "running").count();
-    anyhow::ensure!(live >= AGENTS, "only {live} attempts run");
+    anyhow::ensure!(live >= agents, "only {live} attempts run");
     let (reads, alone) = (Times::sorted(reads), Times::sorted(alone));
     let (starts, floors) = (Times::sorted(starts), Times::sorted(floors));
     let (read, start, floor) = (reads.percentile(95), starts.percentile(95), floors.percentile(95));
@@ -52,6 +53,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             measured: format!("{} ({} reads)", milliseconds(read), reads.0.len()),
             floor: format!("{} one attempt, one client", milliseconds(alone.percentile(95))),
             limit: milliseconds(LIMIT),
+            figure: Some(figure(reads.percentile(50))),
             ok: read <= LIMIT,
         },
         Row {
@@ -63,15 +65,21 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
                 milliseconds(floors.percentile(50))
             ),
             limit: format!("100 ms or twice the floor = {}", milliseconds(limit)),
+            figure: Some(figure(starts.percentile(50))),
             ok: start <= limit,
         },
     ])
 }
 
 /// Starts tasks and adds worktrees in turns, and returns how long each took.
-fn start_some(world: &World, api: &Api, project: &str) -> anyhow::Result<(Vec<Duration>, Vec<Duration>)> {
+fn start_some(
+    world: &World,
+    api: &Api,
+    project: &str,
+    count: usize,
+) -> anyhow::Result<(Vec<Duration>, Vec<Duration>)> {
     let (mut starts, mut floors) = (Vec::new(), Vec::new());
-    for number in 0..STARTS {
+    for number in 0..count {
         let begun = Instant::now();
         start_task(api, project, &format!("extra {number}"), "say hello")?;
         starts.push(begun.elapsed());

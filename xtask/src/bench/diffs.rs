@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tungstenite::{Message, WebSocket};
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::{Api, text};
 use crate::server::Server;
 use crate::wait::SOON;
@@ -27,11 +27,12 @@ const GATHERING: Duration = Duration::from_millis(120);
 /// After a look the server rests for as long again, so that steady work does not fill it. One edit comes in peace.
 const PEACE: Duration = Duration::from_millis(700);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
-    SIZES.into_iter().map(|(files, what)| row(forge, files, what)).collect()
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let rounds = size.of(ROUNDS, 1);
+    SIZES.into_iter().map(|(files, what)| row(forge, size.of(files, files / 50), rounds, what)).collect()
 }
 
-fn row(forge: &Path, files: usize, what: &'static str) -> anyhow::Result<Row> {
+fn row(forge: &Path, files: usize, rounds: usize, what: &'static str) -> anyhow::Result<Row> {
     let world = World::new(forge, 10)?;
     fill(&world, files)?;
     let _server = Server::start_healthy(&world)?;
@@ -45,7 +46,7 @@ fn row(forge: &Path, files: usize, what: &'static str) -> anyhow::Result<Row> {
     viewer.edit(&worktree, files - 1)?;
     floor.status()?;
     let (mut ours, mut floors) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         sleep(PEACE);
         ours.push(viewer.edit(&worktree, round)?.saturating_sub(GATHERING));
         sleep(PEACE);
@@ -59,6 +60,7 @@ fn row(forge: &Path, files: usize, what: &'static str) -> anyhow::Result<Row> {
         measured: format!("{} (p95 {})", milliseconds(p50), milliseconds(ours.percentile(95))),
         floor: format!("{} git status", milliseconds(floor)),
         limit: format!("1.5 x floor = {}", milliseconds(limit)),
+        figure: Some(figure(p50)),
         ok: p50 <= limit,
     })
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use tungstenite::Message;
 
-use super::{Row, Times, milliseconds, run_of, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, run_of, start_task, until_finished};
 use crate::api::Api;
 use crate::raw_log::RawLog;
 use crate::server::Server;
@@ -21,30 +21,31 @@ const ANEW: Duration = Duration::from_secs(10);
 const AT_ONCE: Duration = Duration::from_millis(100);
 const PLAYED: Duration = Duration::from_secs(120);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let lines = size.of(LINES, 2_000);
     let world = World::new(forge, 10)?;
     let mut server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
-    let attempt = start_task(&api, &project, "a long conversation", &format!("lines {LINES} 0"))?;
+    let attempt = start_task(&api, &project, "a long conversation", &format!("lines {lines} 0"))?;
     let run = run_of(&api, &attempt)?;
     until_finished(&api, &attempt, PLAYED)?;
     let mut times = Vec::new();
     for _ in 0..20 {
-        times.push(last_entries(&api, &attempt)?);
+        times.push(last_entries(&api, &attempt, lines)?);
     }
     let bytes = api.size(&format!("/api/task-attempts/{attempt}/entries?limit=200"))?;
     server.kill()?;
     let mut server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
-    let restarted = last_entries(&api, &attempt)?;
+    let restarted = last_entries(&api, &attempt, lines)?;
     server.kill()?;
 
     // Another version of the fold is one whose entries are not there.
     let dir = world.home().join("runs").join(&run);
     let cache = cache(&dir)?;
-    let kept = size(&cache)?;
-    let log = size(&dir)?;
+    let kept = bytes_below(&cache)?;
+    let log = bytes_below(&dir)?;
     fs::remove_dir_all(&cache).context("could not remove the entries")?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
@@ -60,7 +61,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         anyhow::Ok((raw, first))
     })?;
     let (raw, first) = first;
-    last_entries(&api, &attempt)?;
+    last_entries(&api, &attempt, lines)?;
     let anew = begun.elapsed();
     let times = Times::sorted(times);
     let worst = times.percentile(100).max(restarted);
@@ -76,6 +77,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             ),
             floor: format!("{} MB of entries, {} MB of log", kept >> 20, (log - kept) >> 20),
             limit: milliseconds(LIMIT),
+            figure: Some(figure(times.percentile(50))),
             ok: worst <= LIMIT,
         },
         Row {
@@ -83,20 +85,21 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             measured: format!("{} / {} / {}", milliseconds(raw), milliseconds(first), milliseconds(anew)),
             floor: "-".to_string(),
             limit: format!("{} / {} s", milliseconds(AT_ONCE), ANEW.as_secs()),
+            figure: Some(figure(anew)),
             ok: raw <= AT_ONCE && anew <= ANEW,
         },
     ])
 }
 
 /// Reads the last entries, and returns how long that took.
-fn last_entries(api: &Api, attempt: &str) -> anyhow::Result<Duration> {
+fn last_entries(api: &Api, attempt: &str, lines: u64) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     let window = api.read(&format!("/api/task-attempts/{attempt}/entries?limit=200"))?;
     let took = begun.elapsed();
     let entries = window["entries"].as_array().context("a window without entries")?;
     let last = entries.last().and_then(|entry| entry["index"].as_u64());
     // Before the lines come the prompt and its title, which is said back.
-    if entries.len() != 200 || last != Some(LINES + 1) {
+    if entries.len() != 200 || last != Some(lines + 1) {
         bail!("{} entries, the last is {last:?}", entries.len());
     }
     Ok(took)
@@ -130,12 +133,12 @@ pub(super) fn cache(run: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Sums up the sizes of the files below a directory.
-fn size(dir: &Path) -> anyhow::Result<u64> {
+fn bytes_below(dir: &Path) -> anyhow::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(dir).with_context(|| format!("could not list {}", dir.display()))? {
         let entry = entry?;
         let about = entry.metadata()?;
-        sum += if about.is_dir() { size(&entry.path())? } else { about.len() };
+        sum += if about.is_dir() { bytes_below(&entry.path())? } else { about.len() };
     }
     Ok(sum)
 }

@@ -1,24 +1,28 @@
 //! Much history out of little: copies of one finished attempt, made in the database while no server has it.
 
+use std::path::Path;
+
 use anyhow::Context;
 use rusqlite::Connection;
-
-use crate::world::World;
 
 /// Draws the ids of the copies.
 const NUMBER: &str = "
 with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?1)
-insert into copies select n, lower(hex(randomblob(16))), lower(hex(randomblob(16))), lower(hex(randomblob(16)))
+insert into copies select n, lower(hex(randomblob(16))), lower(hex(randomblob(16))), lower(hex(randomblob(16))),
+    lower(hex(randomblob(16)))
 from numbers;
 ";
 
-/// Adds so many tasks, and an attempt with a run to so many of them, all of it by copying what the server wrote.
-pub(super) fn multiply(world: &World, tasks: u32, attempts: u32) -> anyhow::Result<()> {
-    let path = world.home().join("forge.db");
+/// Adds so many tasks, and an attempt with a run to so many of them, all of it by copying what the server wrote into the
+/// database of a data directory.
+pub(super) fn multiply(home: &Path, tasks: u32, attempts: u32) -> anyhow::Result<()> {
+    let path = home.join("forge.db");
     let mut database =
         Connection::open(&path).with_context(|| format!("could not open {}", path.display()))?;
     let copying = database.transaction()?;
-    copying.execute_batch("create temp table copies (n integer, task text, attempt text, run text);")?;
+    copying.execute_batch(
+        "create temp table copies (n integer, task text, attempt text, run text, own text);",
+    )?;
     copying.execute(NUMBER, [tasks.max(attempts)])?;
     for (table, count, changed) in [
         ("tasks", tasks, &[("id", "task")][..]),
@@ -34,6 +38,8 @@ pub(super) fn multiply(world: &World, tasks: u32, attempts: u32) -> anyhow::Resu
             .iter()
             .map(|column| match changed.iter().find(|(name, _)| name == column) {
                 Some((_, id)) => uuid(id),
+                // Two rows of a table never have the same id, whatever else refers to it.
+                None if column == "id" => uuid("own"),
                 None if column == "branch" || column == "worktree" => format!("o.{column} || '-' || c.n"),
                 // Each was made a second before the next, or an order by time would have nothing to do.
                 None if column == "created_at" => format!("o.{column} - 1000 * c.n"),
@@ -45,7 +51,7 @@ pub(super) fn multiply(world: &World, tasks: u32, attempts: u32) -> anyhow::Resu
         let copy = format!(
             "insert into {table} ({columns}) select {values} from {original} o, copies c where c.n <= ?1"
         );
-        copying.execute(&copy, [count])?;
+        copying.execute(&copy, [count]).with_context(|| format!("could not copy {table}"))?;
     }
     copying.commit().context("could not fill the database")
 }
@@ -62,4 +68,38 @@ fn uuid(column: &str) -> String {
         part(18, 3),
         part(21, 12)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a row with a value for each column: every text is `1`, so that every reference leads to a row.
+    fn insert_one(database: &Connection, table: &str) {
+        let mut types = database.prepare(&format!("select type from pragma_table_info('{table}')")).unwrap();
+        let types = types.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let values: Vec<_> = types.map(|kind| if kind.unwrap() == "TEXT" { "'1'" } else { "1" }).collect();
+        database.execute(&format!("insert into {table} values ({})", values.join(", ")), []).unwrap();
+    }
+
+    #[test]
+    fn a_finished_attempt_can_be_copied_under_the_newest_schema() {
+        let home = tempfile::tempdir().unwrap();
+        let database = Connection::open(home.path().join("forge.db")).unwrap();
+        let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/migrations");
+        let mut files: Vec<_> =
+            std::fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            database.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
+        }
+        for table in ["projects", "tasks", "attempts", "runs", "snapshots"] {
+            insert_one(&database, table);
+        }
+        multiply(home.path(), 30, 20).unwrap();
+        let count = |table: &str| -> u32 {
+            database.query_row(&format!("select count(*) from {table}"), [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(["tasks", "attempts", "runs", "snapshots"].map(count), [31, 21, 21, 21]);
+    }
 }

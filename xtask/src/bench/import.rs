@@ -7,8 +7,8 @@ use anyhow::Context;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::memory::peak;
-use super::{Row, milliseconds};
+use super::memory::{megabytes, peak};
+use super::{Row, Size, figure, milliseconds};
 use crate::api::Api;
 use crate::server::Server;
 use crate::world::World;
@@ -20,10 +20,11 @@ const LONG: usize = 100 << 20;
 const LIMIT: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 60 << 20;
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let path = world.root().join("foreign.sqlite");
-    let bytes = make(&path)?;
+    let (tasks, long) = (size.of(TASKS, 20), size.of(LONG, 1 << 20));
+    let bytes = make(&path, tasks, long)?;
     // What a plain copy of as much takes.
     let begun = Instant::now();
     std::fs::copy(&path, world.root().join("copy")).context("could not copy")?;
@@ -38,7 +39,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         let report = answer.data()?;
         let found = report["things"].as_array().into_iter().flatten().find(|thing| thing["kind"] == "tasks");
         let found = found.and_then(|thing| thing["found"].as_u64()).unwrap_or(0);
-        anyhow::ensure!(found == u64::from(TASKS), "{found} tasks came over: {report}");
+        anyhow::ensure!(found == u64::from(tasks), "{found} tasks came over: {report}");
         times.push(begun.elapsed());
     }
     let most = peak(server.pid())?;
@@ -53,6 +54,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             ),
             floor: format!("{} to copy the file", milliseconds(floor)),
             limit: milliseconds(LIMIT),
+            figure: Some(figure(times[0])),
             ok: times[0] <= LIMIT,
         },
         Row {
@@ -60,13 +62,14 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             measured: format!("{} MB", most >> 20),
             floor: format!("{} MB idle", idle >> 20),
             limit: format!("{} MB", MEMORY >> 20),
+            figure: Some(megabytes(most)),
             ok: most <= MEMORY,
         },
     ])
 }
 
 /// Makes a database as another product would have it, and returns how much of it is logs.
-fn make(path: &Path) -> anyhow::Result<usize> {
+fn make(path: &Path, tasks: u32, longest: usize) -> anyhow::Result<usize> {
     let mut conn = Connection::open(path)?;
     conn.execute_batch(
         "pragma synchronous = off;
@@ -87,7 +90,7 @@ fn make(path: &Path) -> anyhow::Result<usize> {
     let short = line.repeat(EACH / line.len());
     let mut bytes = 0;
     let tx = conn.transaction()?;
-    for number in 0..TASKS {
+    for number in 0..tasks {
         let id = |kind: u8| {
             let mut id = [kind; 16];
             id[..4].copy_from_slice(&number.to_be_bytes());
@@ -111,7 +114,7 @@ fn make(path: &Path) -> anyhow::Result<usize> {
         )?;
         let long;
         let log = if number == 0 {
-            long = line.repeat(LONG / line.len());
+            long = line.repeat(longest / line.len());
             &long
         } else {
             &short

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::json;
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::{Api, text};
 use crate::server::Server;
 use crate::wait::SOON;
@@ -17,14 +17,15 @@ const TIMES: usize = 5;
 /// Landing looks at what it is about to move and keeps what was there; a person at a shell does neither.
 const MOST: f64 = 2.0;
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
-    let world = World::new(forge, FILES)?;
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let world = World::new(forge, size.of(FILES, 60))?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let (mut landings, mut floors) = (Vec::new(), Vec::new());
-    for round in 0..TIMES {
-        let script = format!("run ls source/*/* | head -n 1000 | xargs sed -i '1i round {round}'");
+    let wanted = size.of(1_000, 20);
+    for round in 0..size.of(TIMES, 1) {
+        let script = format!("run ls source/*/* | head -n {wanted} | xargs sed -i '1i round {round}'");
         let attempt = start_task(&api, &project, &format!("round {round}"), &script)?;
         let branch = text(&until_finished(&api, &attempt, SOON)?, "branch")?;
         floors.push(by_hand(&world, round, &branch)?);
@@ -33,7 +34,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         landings.push(begun.elapsed());
         answer.context("could not land")?.data().context("the landing was refused")?;
         let changed = world.git(&["diff", "--name-only", "HEAD^", "HEAD"])?.lines().count();
-        anyhow::ensure!(changed == 1_000, "{changed} files landed and not 1,000");
+        anyhow::ensure!(changed == wanted, "{changed} files landed and not {wanted}");
     }
     let (landings, floors) = (Times::sorted(landings), Times::sorted(floors));
     let (landing, floor) = (landings.percentile(50), floors.percentile(50));
@@ -43,6 +44,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         measured: format!("{} ({:.2} x)", milliseconds(landing), landing.as_secs_f64() / floor.as_secs_f64()),
         floor: format!("{} merge --squash, commit", milliseconds(floor)),
         limit: format!("{MOST} x floor = {}", milliseconds(limit)),
+        figure: Some(figure(landing)),
         ok: landing <= limit,
     }])
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 
-use super::{Row, Times, milliseconds, run_of, start_task};
+use super::{Row, Size, Times, figure, milliseconds, run_of, start_task};
 use crate::api::Api;
 use crate::raw_log::RawLog;
 use crate::server::Server;
@@ -19,13 +19,14 @@ const EVERY: Duration = Duration::from_millis(5);
 const P50: Duration = Duration::from_millis(1);
 const P99: Duration = Duration::from_millis(5);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
+    let lines = size.of(LINES, 20);
     // The pause lets the client be there before the first line.
-    let script = format!("sleep 500\nlines {LINES} {}", EVERY.as_millis());
+    let script = format!("sleep 500\nlines {lines} {}", EVERY.as_millis());
     let attempt = start_task(&api, &project, "latency", &script)?;
     let mut log = RawLog::open(world.port, &run_of(&api, &attempt)?, 0)?;
     let mut times = Vec::new();
@@ -33,8 +34,8 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         let now = SystemTime::now();
         times.extend(piece.stdout.lines().filter_map(|line| since(line, now)));
     }
-    anyhow::ensure!(times.len() == LINES as usize, "{} of {LINES} lines arrived", times.len());
-    let (times, floor) = (Times::sorted(times), bare(LINES, EVERY)?);
+    anyhow::ensure!(times.len() == lines as usize, "{} of {lines} lines arrived", times.len());
+    let (times, floor) = (Times::sorted(times), bare(lines, EVERY)?);
     let (p50, p99) = (times.percentile(50), times.percentile(99));
     Ok(vec![Row {
         what: "agent line to WebSocket client, p50 / p99",
@@ -45,6 +46,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             milliseconds(floor.percentile(99))
         ),
         limit: "1 / 5 ms".to_string(),
+        figure: Some(figure(p50)),
         ok: p50 <= P50 && p99 <= P99,
     }])
 }

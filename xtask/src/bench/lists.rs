@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Row, Times, history, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, history, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::Server;
 use crate::wait::SOON;
@@ -28,7 +28,7 @@ struct List {
     bytes: usize,
 }
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let mut server = Server::start_healthy(&world)?;
     let api = Api::new(world.port);
@@ -38,18 +38,19 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     let attempt = start_task(&api, &project, "Something that is wanted in this project", &wish)?;
     until_finished(&api, &attempt, SOON)?;
     server.kill()?;
-    history::multiply(&world, TASKS, ATTEMPTS)?;
+    let (many, some, agents) = (size.of(TASKS, 60), size.of(ATTEMPTS, 40), size.of(AGENTS, 2));
+    history::multiply(&world.home(), many, some)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
-    let idle = [tasks(&world, &api, &project)?, attempts(&world, &api)?];
+    let idle = [tasks(&world, &api, &project, many)?, attempts(&world, &api, some)?];
     let (map_idle, map_bytes) = first_frame(world.port, &project)?;
-    for number in 0..AGENTS {
+    for number in 0..agents {
         start_task(&api, &project, &format!("agent {number}"), "lines 6000 100")?;
     }
-    let busy = [tasks(&world, &api, &project)?, attempts(&world, &api)?];
+    let busy = [tasks(&world, &api, &project, many)?, attempts(&world, &api, some)?];
     let (map_busy, _) = first_frame(world.port, &project)?;
     let live = api.list("/api/task-attempts")?.iter().filter(|one| one["state"] == "running").count();
-    anyhow::ensure!(live >= AGENTS, "only {live} attempts run");
+    anyhow::ensure!(live >= agents, "only {live} attempts run");
     let [idle_tasks, idle_attempts] = idle;
     let [busy_tasks, busy_attempts] = busy;
     Ok(vec![
@@ -67,6 +68,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             ),
             floor: "-".to_string(),
             limit: "-".to_string(),
+            figure: Some(figure(map_idle.percentile(50))),
             ok: true,
         },
     ])
@@ -84,13 +86,14 @@ fn row(what: &'static str, list: &List, limit: Duration) -> Row {
         ),
         floor: format!("{} the rows alone from the file", milliseconds(list.floor.percentile(95))),
         limit: milliseconds(limit),
+        figure: Some(figure(list.times.percentile(50))),
         ok: time <= limit,
     }
 }
 
-fn tasks(world: &World, api: &Api, project: &str) -> anyhow::Result<List> {
+fn tasks(world: &World, api: &Api, project: &str, least: u32) -> anyhow::Result<List> {
     let found = api.list(&format!("/api/tasks?project_id={project}"))?.len();
-    anyhow::ensure!(found > TASKS as usize, "only {found} tasks are there");
+    anyhow::ensure!(found > least as usize, "only {found} tasks are there");
     list(
         world,
         api,
@@ -99,9 +102,9 @@ fn tasks(world: &World, api: &Api, project: &str) -> anyhow::Result<List> {
     )
 }
 
-fn attempts(world: &World, api: &Api) -> anyhow::Result<List> {
+fn attempts(world: &World, api: &Api, least: u32) -> anyhow::Result<List> {
     let found = api.list("/api/task-attempts")?.len();
-    anyhow::ensure!(found > ATTEMPTS as usize, "only {found} attempts are there");
+    anyhow::ensure!(found > least as usize, "only {found} attempts are there");
     list(world, api, "/api/task-attempts", "select * from attempts order by created_at desc")
 }
 

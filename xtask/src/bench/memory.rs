@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Row, Times, entries, milliseconds, run_of, start_task, until_finished};
+use super::{Row, Size, Times, entries, figure, milliseconds, run_of, start_task, until_finished};
 use crate::api::Api;
 use crate::random::Random;
 use crate::raw_log::RawLog;
@@ -21,13 +21,13 @@ const FOLDING: u64 = 60 << 20;
 const FOLDED: Duration = Duration::from_secs(600);
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let mut server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let idle = peak(server.pid())?;
-    let attempt = start_task(&api, &project, "a gigabyte", &format!("lines {LINES} 0"))?;
+    let attempt = start_task(&api, &project, "a gigabyte", &format!("lines {} 0", size.of(LINES, 20_000)))?;
     let run = run_of(&api, &attempt)?;
     let begun = Instant::now();
     let (bytes, end) = read_all(world.port, &run)?;
@@ -66,6 +66,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             ),
             floor: format!("{} MB idle", idle >> 20),
             limit: format!("{} MB", FOLDING >> 20),
+            figure: Some(megabytes(folding)),
             ok: folding <= FOLDING,
         },
         Row {
@@ -73,6 +74,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             measured: format!("{} MB ({:.0} MB/s)", streaming >> 20, speed(streamed)),
             floor: format!("{} MB idle", idle >> 20),
             limit: format!("{} MB", STREAMING >> 20),
+            figure: Some(megabytes(streaming)),
             ok: streaming <= STREAMING,
         },
         Row {
@@ -80,6 +82,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
             measured: format!("{} / {}", milliseconds(firsts.percentile(50)), milliseconds(worst)),
             floor: "-".to_string(),
             limit: "100 ms".to_string(),
+            figure: Some(figure(firsts.percentile(50))),
             ok: worst <= AT_ONCE,
         },
     ])
@@ -94,6 +97,11 @@ fn read_all(port: u16, run: &str) -> anyhow::Result<(u64, u64)> {
         end = piece.position;
     }
     Ok((bytes, end))
+}
+
+/// Returns so many bytes as a figure to compare.
+pub(super) fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 /// Returns the most memory a process has had, in bytes.

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the numbers that are promised, each beside a floor measured in the same run.
 
+mod against;
 mod board;
 mod boot;
 mod commands;
@@ -13,8 +14,10 @@ mod latency;
 mod lists;
 mod memory;
 mod pool;
+mod smoke;
 mod snapshot;
 mod start;
+mod steady;
 mod stop;
 mod survive;
 mod viewers;
@@ -32,18 +35,29 @@ use crate::wait::{SOON, eventually};
 
 /// Measure what is promised, beside floors measured in the same run
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  cargo xtask bench --check --only latency")]
+#[command(after_help = "Examples:\n  cargo xtask bench --check --only latency\n  \
+                        cargo xtask bench --against ../older/forge --rounds 5")]
 pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure one row only: start, pool, snapshot, latency, memory, boot, crowd, stop, survive, viewers,
-    /// lists, diffs, landing, entries, board, commands or import
-    #[arg(long, value_name = "NAME")]
-    only: Option<String>,
-    /// The forge binary to run; without it, one is built in release
+    /// Measure these rows only, separated by commas: start, steady, pool, snapshot, latency, memory, boot, crowd, stop,
+    /// survive, viewers, lists, diffs, landing, entries, board, commands or import
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// The forge binary to run; without it, one is built in release (with --smoke, as for tests)
     #[arg(long, value_name = "PATH")]
     forge: Option<PathBuf>,
+    /// Only see whether every row can be measured, with little of everything; the figures mean nothing
+    #[arg(long, conflicts_with_all = ["check", "against"])]
+    smoke: bool,
+    /// Compare with an older forge binary, in turns; fails when a median is more than 5 % worse
+    #[arg(long, value_name = "PATH", conflicts_with = "check")]
+    against: Option<PathBuf>,
+    /// How often each binary is measured when two are compared
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "against",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
 }
 
 /// One measured number.
@@ -53,14 +67,35 @@ struct Row {
     measured: String,
     floor: String,
     limit: String,
+    /// What two binaries are compared by, in milliseconds or megabytes: a median where many were measured. Less is better.
+    figure: Option<f64>,
     ok: bool,
 }
 
-/// What measures one or more rows with a binary.
-type Measure = fn(&Path) -> anyhow::Result<Vec<Row>>;
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    /// What is promised.
+    Whole,
+    /// Just enough to see that it can be measured.
+    Small,
+}
 
-const MEASURES: [(&str, Measure); 17] = [
+impl Size {
+    fn of<T>(self, whole: T, small: T) -> T {
+        match self {
+            Size::Whole => whole,
+            Size::Small => small,
+        }
+    }
+}
+
+/// What measures one or more rows with a binary.
+type Measure = fn(&Path, Size) -> anyhow::Result<Vec<Row>>;
+
+const MEASURES: [(&str, Measure); 18] = [
     ("start", start::measure),
+    ("steady", steady::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
     ("latency", latency::measure),
@@ -81,42 +116,61 @@ const MEASURES: [(&str, Measure); 17] = [
 
 /// Measures; says whether every limit was held, or that it does not matter.
 pub(crate) fn run(args: &Args) -> anyhow::Result<bool> {
-    let chosen: Vec<_> =
-        MEASURES.iter().filter(|(name, _)| args.only.as_deref().is_none_or(|only| only == *name)).collect();
-    if chosen.is_empty() {
-        let names: Vec<_> = MEASURES.iter().map(|(name, _)| *name).collect();
-        bail!("there is no row of that name; the rows are {}", names.join(", "));
+    let chosen = chosen(&args.only)?;
+    let profile = if args.smoke { Profile::Dev } else { Profile::Release };
+    let forge = binary::find(args.forge.as_deref(), profile)?;
+    if args.smoke {
+        return Ok(smoke::run(&forge, &chosen));
     }
-    let forge = binary::find(args.forge.as_deref(), Profile::Release)?;
     println!("bench: load {} before", load());
+    let held = match &args.against {
+        Some(older) => against::run(&binary::find(Some(older), profile)?, &forge, args.rounds, &chosen)?,
+        None => measure_all(&forge, &chosen)? || !args.check,
+    };
+    println!("bench: load {} after", load());
+    Ok(held)
+}
+
+/// Returns what measures the rows of these names; all without a name.
+fn chosen(names: &[String]) -> anyhow::Result<Vec<(&'static str, Measure)>> {
+    if let Some(unknown) = names.iter().find(|name| MEASURES.iter().all(|(known, _)| known != name)) {
+        let known: Vec<_> = MEASURES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no row {unknown:?}; the rows are {}", known.join(", "));
+    }
+    let is_chosen = |known: &str| names.is_empty() || names.iter().any(|name| name == known);
+    Ok(MEASURES.into_iter().filter(|(name, _)| is_chosen(name)).collect())
+}
+
+/// Measures each row once and prints them; says whether every limit was held.
+fn measure_all(forge: &Path, chosen: &[(&str, Measure)]) -> anyhow::Result<bool> {
     let mut rows = Vec::new();
     for (name, measure) in chosen {
         eprintln!("bench: {name}");
-        rows.extend(measure(&forge).with_context(|| format!("could not measure {name}"))?);
+        rows.extend(measure(forge, Size::Whole).with_context(|| format!("could not measure {name}"))?);
     }
-    print(&rows);
-    println!("bench: load {} after", load());
-    Ok(!args.check || rows.iter().all(|row| row.ok))
-}
-
-fn print(rows: &[Row]) {
-    let heads = ["what", "measured", "floor", "limit"];
     let cells =
         |row: &Row| [row.what.to_string(), row.measured.clone(), row.floor.clone(), row.limit.clone()];
+    let lines: Vec<_> = rows.iter().map(|row| (cells(row), row.ok)).collect();
+    print(["what", "measured", "floor", "limit"], &lines);
+    Ok(rows.iter().all(|row| row.ok))
+}
+
+/// Prints a table whose last column says whether a line is as it should be.
+fn print(heads: [&str; 4], lines: &[([String; 4], bool)]) {
     let mut widths = heads.map(str::len);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(cells(row)) {
+    for (cells, _) in lines {
+        for (width, cell) in widths.iter_mut().zip(cells) {
             *width = (*width).max(cell.chars().count());
         }
     }
-    let line = |cells: [String; 4], last: &str| {
+    let line = |cells: &[String; 4], last: &str| {
         let padded: Vec<_> =
             cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         println!("{}  {last}", padded.join("  "));
     };
-    line(heads.map(str::to_string), "ok");
-    for row in rows {
-        line(cells(row), if row.ok { "yes" } else { "NO" });
+    line(&heads.map(str::to_string), "ok");
+    for (cells, ok) in lines {
+        line(cells, if *ok { "yes" } else { "NO" });
     }
 }
 
@@ -141,6 +195,11 @@ impl Times {
         let at = (self.0.len() * percent).div_ceil(100).saturating_sub(1);
         self.0.get(at).copied().unwrap_or_default()
     }
+}
+
+/// Returns a duration as a figure to compare.
+fn figure(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
 }
 
 fn milliseconds(time: Duration) -> String {

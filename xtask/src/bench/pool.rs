@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::json;
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::Server;
 use crate::wait::{SOON, eventually};
@@ -23,14 +23,16 @@ const COLD: f64 = 1.3;
 /// To have worktrees of 50,000 files wait takes a second for each, more on a busy machine.
 const FILLED: Duration = Duration::from_secs(600);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let (many, most) = (size.of(5_000, 50), size.of(50_000, 200));
+    let times = |whole| size.of(whole, 2);
     Ok(vec![
-        warm(forge, "create-and-start p50, 5,000 files, a worktree waits", 5_000, 15)?,
-        warm(forge, "create-and-start p50, 50,000 files, a worktree waits", 50_000, 7)?,
-        cold(forge, "create-and-start p50, 5,000 files, none waits", 5_000, 9)?,
-        cold(forge, "create-and-start p50, 50,000 files, none waits", 50_000, 5)?,
-        warm_crowd(forge)?,
-        cold_crowd(forge)?,
+        warm(forge, "create-and-start p50, 5,000 files, a worktree waits", many, times(15))?,
+        warm(forge, "create-and-start p50, 50,000 files, a worktree waits", most, times(7))?,
+        cold(forge, "create-and-start p50, 5,000 files, none waits", many, times(9))?,
+        cold(forge, "create-and-start p50, 50,000 files, none waits", most, times(5))?,
+        warm_crowd(forge, many, size.of(CROWD, 4))?,
+        cold_crowd(forge, many, size.of(CROWD, 4))?,
     ])
 }
 
@@ -44,6 +46,7 @@ fn warm(forge: &Path, what: &'static str, files: usize, times: usize) -> anyhow:
     let first = start_task(&api, &project, "first", "say hello")?;
     until_finished(&api, &first, SOON)?;
     until_ready(&api, times)?;
+    let (_, before) = pool(&api)?;
     let mut starts = Vec::new();
     for number in 0..times {
         let begun = Instant::now();
@@ -51,7 +54,7 @@ fn warm(forge: &Path, what: &'static str, files: usize, times: usize) -> anyhow:
         starts.push(begun.elapsed());
         until_finished(&api, &attempt, SOON)?;
     }
-    let (_, handed_over) = pool(&api)?;
+    let handed_over = pool(&api)?.1 - before;
     anyhow::ensure!(handed_over == times, "only {handed_over} of {times} starts got a worktree that waited");
     let floor = add(&world, "floor")?;
     let starts = Times::sorted(starts);
@@ -61,6 +64,7 @@ fn warm(forge: &Path, what: &'static str, files: usize, times: usize) -> anyhow:
         measured: format!("{} (p95 {})", milliseconds(start), milliseconds(starts.percentile(95))),
         floor: format!("{} worktree add", milliseconds(floor)),
         limit: milliseconds(WARM),
+        figure: Some(figure(start)),
         ok: start <= WARM,
     })
 }
@@ -87,33 +91,35 @@ fn cold(forge: &Path, what: &'static str, files: usize, times: usize) -> anyhow:
 }
 
 /// Many starts at once, with a worktree for each.
-fn warm_crowd(forge: &Path) -> anyhow::Result<Row> {
-    let world = World::new(forge, 5_000)?;
-    configure(&world, CROWD)?;
+fn warm_crowd(forge: &Path, files: usize, members: usize) -> anyhow::Result<Row> {
+    let world = World::new(forge, files)?;
+    configure(&world, members)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let first = start_task(&api, &project, "first", "say hello")?;
     until_finished(&api, &first, SOON)?;
-    until_ready(&api, CROWD)?;
-    let took = crowd(|number| {
+    until_ready(&api, members)?;
+    let (_, before) = pool(&api)?;
+    let took = crowd(members, |number| {
         let attempt = start_task(&Api::keeping(world.port), &project, &format!("start {number}"), "say hi");
         attempt.map(drop)
     })?;
-    let (_, handed_over) = pool(&api)?;
-    anyhow::ensure!(handed_over == CROWD, "only {handed_over} of {CROWD} got a worktree that waited");
+    let handed_over = pool(&api)?.1 - before;
+    anyhow::ensure!(handed_over == members, "only {handed_over} of {members} got a worktree that waited");
     Ok(Row {
         what: "20 starts at once, 5,000 files, a worktree waits for each",
         measured: milliseconds(took),
         floor: format!("{} worktree add, once", milliseconds(add(&world, "floor")?)),
         limit: milliseconds(WARM_CROWD),
+        figure: Some(figure(took)),
         ok: took <= WARM_CROWD,
     })
 }
 
 /// Many starts at once and many `git worktree add` at once, in turns.
-fn cold_crowd(forge: &Path) -> anyhow::Result<Row> {
-    let world = World::new(forge, 5_000)?;
+fn cold_crowd(forge: &Path, files: usize, members: usize) -> anyhow::Result<Row> {
+    let world = World::new(forge, files)?;
     configure(&world, 0)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
@@ -122,8 +128,8 @@ fn cold_crowd(forge: &Path) -> anyhow::Result<Row> {
     until_finished(&api, &first, SOON)?;
     let (mut starts, mut floors) = (Vec::new(), Vec::new());
     for round in 0..3 {
-        floors.push(add_crowd(&world, round)?);
-        starts.push(crowd(|number| {
+        floors.push(add_crowd(&world, members, round)?);
+        starts.push(crowd(members, |number| {
             let title = format!("start {round} {number}");
             start_task(&Api::keeping(world.port), &project, &title, "say hi").map(drop)
         })?);
@@ -140,10 +146,10 @@ fn cold_crowd(forge: &Path) -> anyhow::Result<Row> {
 
 /// Adds many worktrees at once. Git itself trips now and then, when one reads the place of another that is half made;
 /// what it took then is not counted.
-fn add_crowd(world: &World, round: usize) -> anyhow::Result<Duration> {
+fn add_crowd(world: &World, members: usize, round: usize) -> anyhow::Result<Duration> {
     let mut took = Ok(Duration::ZERO);
     for time in 0..5 {
-        took = crowd(|number| add(world, &format!("floor-{round}-{time}-{number}")).map(drop));
+        took = crowd(members, |number| add(world, &format!("floor-{round}-{time}-{number}")).map(drop));
         match &took {
             Err(error) if format!("{error:#}").contains("commondir") => {}
             _ => break,
@@ -159,15 +165,16 @@ fn beside_floor(what: &'static str, took: Duration, floor: Duration, of: &str) -
         measured: format!("{} ({:.2} x)", milliseconds(took), took.as_secs_f64() / floor.as_secs_f64()),
         floor: format!("{} {of}", milliseconds(floor)),
         limit: format!("{COLD} x floor = {}", milliseconds(limit)),
+        figure: Some(figure(took)),
         ok: took <= limit,
     }
 }
 
 /// Does something as often as a crowd has members, all at once, and returns when the last was done.
-fn crowd(act: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<Duration> {
+fn crowd(members: usize, act: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     thread::scope(|scope| {
-        let members: Vec<_> = (0..CROWD)
+        let members: Vec<_> = (0..members)
             .map(|number| {
                 scope.spawn({
                     let act = &act;
@@ -184,7 +191,7 @@ fn crowd(act: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<Dur
 }
 
 /// Adds a worktree as a person would.
-fn add(world: &World, name: &str) -> anyhow::Result<Duration> {
+pub(super) fn add(world: &World, name: &str) -> anyhow::Result<Duration> {
     let path = world.root().join(name).to_string_lossy().into_owned();
     let begun = Instant::now();
     world.git(&["worktree", "add", "--quiet", "-b", name, &path, "main"])?;
@@ -193,7 +200,8 @@ fn add(world: &World, name: &str) -> anyhow::Result<Duration> {
 
 /// Says how many worktrees are to wait. The server is not there yet.
 pub(super) fn configure(world: &World, ready: usize) -> anyhow::Result<()> {
-    let (home, config) = (world.home(), json!({"worktree_pool": {"ready": ready, "disk_mb": 16_000}}));
+    let (home, config) =
+        (world.home(), json!({"worktree_pool": {"ready": ready, "from_files": 1, "disk_mb": 16_000}}));
     std::fs::create_dir_all(&home).with_context(|| format!("could not make {}", home.display()))?;
     let file = home.join("config.json");
     std::fs::write(&file, config.to_string()).with_context(|| format!("could not write {}", file.display()))
@@ -204,7 +212,7 @@ pub(super) fn until_ready(api: &Api, wanted: usize) -> anyhow::Result<()> {
 }
 
 /// Reads how many worktrees wait and how many were handed over.
-fn pool(api: &Api) -> anyhow::Result<(usize, usize)> {
+pub(super) fn pool(api: &Api) -> anyhow::Result<(usize, usize)> {
     let metrics = api.get("/metrics")?;
     let text = metrics.body.as_str().context("metrics are no text")?;
     let figure = |name: &str| {

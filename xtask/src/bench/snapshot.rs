@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::pool::{configure, until_ready};
-use super::{Row, Times, milliseconds, run_of, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, run_of, start_task, until_finished};
 use crate::api::{Api, text};
 use crate::server::Server;
 use crate::wait::{SOON, eventually};
@@ -17,17 +17,18 @@ const FILES: usize = 50_000;
 const TIMES: usize = 5;
 const LIMIT: Duration = Duration::from_millis(300);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
-    let world = World::new(forge, FILES)?;
-    configure(&world, TIMES)?;
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let times = size.of(TIMES, 1);
+    let world = World::new(forge, size.of(FILES, 1_000))?;
+    configure(&world, times)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let first = start_task(&api, &project, "first", "say hello")?;
     until_finished(&api, &first, SOON)?;
-    until_ready(&api, TIMES)?;
+    until_ready(&api, times)?;
     let (mut snapshots, mut floors) = (Vec::new(), Vec::new());
-    for number in 0..TIMES {
+    for number in 0..times {
         // A turn that failed is snapshotted and not committed.
         let script = format!("edit source/part-{number:03}/changed.txt text\nexit 1");
         let attempt = start_task(&api, &project, &format!("turn {number}"), &script)?;
@@ -48,6 +49,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         measured: format!("{} (slowest {})", milliseconds(snapshot), milliseconds(snapshots.percentile(100))),
         floor: format!("{} git status", milliseconds(floors.percentile(50))),
         limit: milliseconds(LIMIT),
+        figure: Some(figure(snapshot)),
         ok: snapshot <= LIMIT,
     }])
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Row, Times, milliseconds, start_task, until_finished};
+use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::Server;
 use crate::wait::SOON;
@@ -14,8 +14,8 @@ const TIMES: usize = 40;
 /// What a start may take beyond the worktree.
 const BEYOND: Duration = Duration::from_millis(15);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
-    let world = World::new(forge, FILES)?;
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
+    let world = World::new(forge, size.of(FILES, 10))?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
@@ -23,7 +23,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     let first = start_task(&api, &project, "first", "say hello")?;
     until_finished(&api, &first, SOON)?;
     let (mut starts, mut floors) = (Vec::new(), Vec::new());
-    for number in 0..TIMES {
+    for number in 0..size.of(TIMES, 2) {
         let (branch, path) = (format!("floor-{number}"), world.root().join(format!("floor-{number}")));
         let path = path.to_string_lossy().into_owned();
         let begun = Instant::now();
@@ -42,6 +42,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         measured: format!("{} (p95 {})", milliseconds(start), milliseconds(starts.percentile(95))),
         floor: format!("{} worktree add", milliseconds(floor)),
         limit: format!("floor + 15 ms = {}", milliseconds(floor + BEYOND)),
+        figure: Some(figure(start)),
         ok: start <= floor + BEYOND,
     }])
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::json;
 
-use super::{Row, Times, milliseconds, pids, run_of, start_task};
+use super::{Row, Size, Times, figure, milliseconds, pids, run_of, start_task};
 use crate::api::Api;
 use crate::processes;
 use crate::server::Server;
@@ -16,13 +16,13 @@ use crate::world::World;
 const TIMES: usize = 20;
 const LIMIT: Duration = Duration::from_millis(100);
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;
     let (mut gone, mut answered, mut floors) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 0..TIMES {
+    for number in 0..size.of(TIMES, 2) {
         let attempt = start_task(&api, &project, &format!("willing {number}"), "lines 100000 10")?;
         let (shim, agent) = pids(&world.home(), &run_of(&api, &attempt)?)?;
         let begun = Instant::now();
@@ -50,6 +50,7 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
         ),
         floor: format!("{} signal + wait", milliseconds(floors.percentile(50))),
         limit: milliseconds(LIMIT),
+        figure: Some(figure(gone.percentile(50))),
         ok: p95 <= LIMIT,
     }])
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::{Row, milliseconds, pids, run_of, start_task, until_finished};
+use super::{Row, Size, figure, milliseconds, pids, run_of, start_task, until_finished};
 use crate::api::Api;
 use crate::processes;
 use crate::raw_log;
@@ -15,20 +15,21 @@ const AGENTS: usize = 8;
 const LINES: usize = 300;
 const KILLS: usize = 3;
 
-pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
+pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, 10)?.with_witnesses();
     let mut server = Server::start_healthy(&world)?;
     let api = Api::new(world.port);
     let project = world.project(&api)?;
+    let (agents, lines, kills) = (size.of(AGENTS, 2), size.of(LINES, 200), size.of(KILLS, 1));
     let mut started = Vec::new();
-    for number in 0..AGENTS {
-        let attempt = start_task(&api, &project, &format!("agent {number}"), &format!("lines {LINES} 10"))?;
+    for number in 0..agents {
+        let attempt = start_task(&api, &project, &format!("agent {number}"), &format!("lines {lines} 10"))?;
         let run = run_of(&api, &attempt)?;
         let (_, agent) = pids(&world.home(), &run)?;
         started.push((attempt, run, agent));
     }
-    let (mut alive, mut back) = (AGENTS, Vec::new());
-    for _ in 0..KILLS {
+    let (mut alive, mut back) = (agents, Vec::new());
+    for _ in 0..kills {
         let begun = Instant::now();
         server.kill()?;
         server = Server::start(&world, None)?;
@@ -49,11 +50,12 @@ pub(super) fn measure(forge: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(vec![Row {
         what: "after kill -9: agents alive, lines kept exactly once",
         measured: format!(
-            "{alive} of {AGENTS}, {kept} of {printed} (back in {})",
-            milliseconds(back[KILLS / 2])
+            "{alive} of {agents}, {kept} of {printed} (back in {})",
+            milliseconds(back[kills / 2])
         ),
         floor: "-".to_string(),
         limit: "all, once".to_string(),
-        ok: alive == AGENTS && kept == printed && printed > AGENTS * LINES,
+        figure: Some(figure(back[kills / 2])),
+        ok: alive == agents && kept == printed && printed > agents * lines,
     }])
 }
