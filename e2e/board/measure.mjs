@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { fillBare, shapeOf } from './bare.mjs';
 import { firstLoad } from './first-load.mjs';
 import { Unwatched } from './unwatched.mjs';
-import { World, until } from './world.mjs';
+import { endBrowser, World, until } from './world.mjs';
 
 const SMALL = process.argv.includes('--small');
 const TASKS = SMALL ? 60 : 2000;
@@ -163,7 +163,7 @@ async function memoryOf(world, page) {
   const { metrics } = await session.send('Performance.enable').then(() => session.send('Performance.getMetrics'));
   await session.detach();
   const heap = metrics.find(({ name }) => name === 'JSHeapTotalSize').value;
-  const browser = await world.browser.newBrowserCDPSession();
+  const browser = await page.context().browser().newBrowserCDPSession();
   const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
   await browser.detach();
   const held = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => {
@@ -217,6 +217,7 @@ try {
 } finally {
   await world.unwatched.end();
   await world.end();
+  await endBrowser();
 }
 // Whether a limit was held is said by its row; an error on the way has ended this before.
 process.exit(0);

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 
-use forge_engine::ProjectChange;
+use forge_engine::{ConfigChange, ProjectChange};
 use forge_model::{AttemptId, AttemptState, Run, RunKind, RunState};
+use serde_json::json;
 
 use crate::world::{World, eventually, marked};
 
@@ -15,7 +16,22 @@ const SERVER: &str = r#"exec perl -MIO::Socket::INET -e '
     $| = 1; print "listening on $ENV{FORGE_DEV_PORT}\n";
     while (my $c = $s->accept) { print $c "$ENV{FORGE_ATTEMPT}"; close $c }'"#;
 
+/// Gives a world a range of ports that no other test uses at the same time: two engines on one machine look at the same
+/// ports, and a port that both find free is taken by the first server that binds it. The reservation is a listener
+/// that is open until the test process ends.
+fn reserve_ports(world: &World) {
+    let (range, reservation) = (0..18_u16)
+        .find_map(|nth| Some((nth, TcpListener::bind(("127.0.0.1", 19_500 + nth)).ok()?)))
+        .expect("fewer than 18 tests of dev servers run at once");
+    std::mem::forget(reservation);
+    let first = 20_000 + range * 550;
+    let ports = json!({"dev_ports": {"first": first, "last": first + 549}});
+    let change = ConfigChange::new(ports.as_object().cloned().unwrap()).unwrap();
+    world.run(world.engine().change_config(change)).unwrap();
+}
+
 fn dev_script(world: &World, script: &str) {
+    reserve_ports(world);
     let change = ProjectChange { dev_script: Some(Some(script.to_string())), ..ProjectChange::default() };
     world.run(world.engine().update_project(world.project, change)).unwrap();
 }
