@@ -68,12 +68,17 @@ impl Hub {
 }
 
 impl Room {
-    /// Waits for the turn to make the entries.
+    /// Waits for the turn to make the entries, and begins to.
     pub(crate) async fn claim(self: &Arc<Self>) -> Claim {
-        let turn = self.turn.clone().lock_owned().await;
-        let claim = self.claimed(turn);
+        let claim = self.wait_for_turn().await;
         claim.begin();
         claim
+    }
+
+    /// Waits for the turn to make the entries.
+    pub(super) async fn wait_for_turn(self: &Arc<Self>) -> Claim {
+        let turn = self.turn.clone().lock_owned().await;
+        self.claimed(turn)
     }
 
     /// Takes the turn to make the entries, when nobody has it.

@@ -14,6 +14,8 @@ mod window;
 mod writer;
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use forge_model::{Run, RunId, RunKind, RunState};
@@ -112,15 +114,31 @@ impl Engine {
         }
     }
 
-    /// Removes entries that cannot be read, when nobody writes them.
+    /// Removes damaged entries, unless a live run writes them.
     async fn forget_damaged(&self, run: &Run, room: &Arc<Room>, error: &io::Error) {
         if error.kind() != io::ErrorKind::InvalidData {
             return;
         }
-        let Some(_claim) = room.try_claim() else { return };
         let place = writer::place(&self.inner.paths.run(run.id));
+        let inode = |place: &Path| std::fs::metadata(place).map(|found| found.ino()).ok();
+        let damaged = {
+            let place = place.clone();
+            blocking(move || inode(&place)).await.ok().flatten()
+        };
+        // Whoever made the entries of a run that is over tells readers that they are whole a moment before its turn
+        // ends. A run that goes on keeps its turn.
+        let claim = match run.state.is_over() {
+            true => Some(room.wait_for_turn().await),
+            false => room.try_claim(),
+        };
+        let Some(_claim) = claim else { return };
         tracing::warn!(run.id = %run.id, "the entries of run {} are damaged and are made anew: {error}", run.id);
-        // What cannot be removed is damaged still, and is told of again.
-        let _ = blocking(move || std::fs::remove_dir_all(place)).await;
+        // Another reader may have had them made anew meanwhile. What cannot be removed is damaged still, and is told of
+        // again.
+        let _ = blocking(move || match inode(&place) == damaged {
+            true => std::fs::remove_dir_all(place),
+            false => Ok(()),
+        })
+        .await;
     }
 }
