@@ -63,9 +63,13 @@ impl Reader {
         u32::try_from(slots).map_err(io::Error::other)
     }
 
-    /// Returns the place after the last record that is there in whole, and whether the record there says that this is
-    /// all. It is walked to from a record that is known: the length of a file grows while a record is written to it,
-    /// and whoever began in the midst of one, or behind the last, would wait there for ever.
+    /// Returns the place after the last record that the slots know of, and whether the record there says that this is
+    /// all. Whoever takes this place first and counts the entries afterwards misses none: what is not counted stands
+    /// behind it.
+    ///
+    /// It is walked to from a record that is known: the length of a file grows while a record is written to it, and
+    /// whoever began in the midst of one, or behind the last, would wait there for ever. The walk ends before a record
+    /// that the slots do not point to yet, since a record is written before its slots.
     pub(crate) fn end(&mut self) -> io::Result<(u64, bool)> {
         let checkpoint = format::longs(&self.slots, 8, 1)?.first().copied().unwrap_or_default();
         let newest = match self.count()?.checked_sub(1) {
@@ -74,11 +78,22 @@ impl Reader {
         };
         let mut at = newest.max(checkpoint).max(OPENING);
         loop {
-            match self.records.at(at)? {
-                Some(record) if record.kind == Kind::End => return Ok((at, true)),
-                Some(record) => at += record.size,
-                None => return Ok((at, false)),
+            let Some(record) = self.records.at(at)? else { return Ok((at, false)) };
+            match record.kind {
+                Kind::End => return Ok((at, true)),
+                Kind::Checkpoint => {}
+                Kind::Entries => {
+                    // Its slots are written in the order of the indexes. One that cannot be read is met by whoever
+                    // reads it.
+                    let group = Group::read(record.payload).unwrap_or_default();
+                    if let Some(last) = group.indexes().last()
+                        && self.place(last)?.is_none_or(|place| place < at)
+                    {
+                        return Ok((at, false));
+                    }
+                }
             }
+            at += record.size;
         }
     }
 
@@ -145,7 +160,7 @@ fn damaged(index: u32) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use forge_model::entry::EntryType;
@@ -159,11 +174,13 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let mut writer = Writer::create(dir.path()).unwrap();
             let is_over = AtomicBool::new(false);
-            let ends: BTreeSet<u64> = std::thread::scope(|scope| {
+            let ends: BTreeSet<(u64, u32)> = std::thread::scope(|scope| {
                 let watch = scope.spawn(|| {
                     let mut ends = BTreeSet::new();
                     while !is_over.load(Ordering::SeqCst) {
-                        ends.insert(Reader::open(dir.path()).unwrap().unwrap().end().unwrap().0);
+                        let mut reader = Reader::open(dir.path()).unwrap().unwrap();
+                        let end = reader.end().unwrap().0;
+                        ends.insert((end, reader.count().unwrap()));
                     }
                     ends
                 });
@@ -182,14 +199,26 @@ mod tests {
                 watch.join().unwrap()
             });
             let mut reader = Reader::open(dir.path()).unwrap().unwrap();
-            let (mut edges, mut at) = (BTreeSet::from([OPENING]), OPENING);
-            while let Here::Entries { next, .. } | Here::Other { next } = reader.here(at).unwrap() {
-                edges.insert(next);
-                at = next;
+            // How many entries the records before a place have.
+            let (mut edges, mut at, mut count) = (BTreeMap::from([(OPENING, 0)]), OPENING, 0);
+            loop {
+                at = match reader.here(at).unwrap() {
+                    Here::Entries { group, next } => {
+                        count = count.max(group.indexes().last().unwrap() + 1);
+                        next
+                    }
+                    Here::Other { next } => next,
+                    Here::End => break,
+                    Here::Nothing => panic!("nothing stands at {at}"),
+                };
+                edges.insert(at, count);
             }
-            assert!(matches!(reader.here(at).unwrap(), Here::End));
-            let astray: Vec<_> = ends.difference(&edges).collect();
-            assert!(astray.is_empty(), "{astray:?} are in the midst of a record or behind the end, {at}");
+            for (end, counted) in ends {
+                let before = edges.get(&end);
+                let before =
+                    before.unwrap_or_else(|| panic!("{end} is in the midst of a record, or behind {at}"));
+                assert!(counted >= *before, "{counted} were counted, and {before} stand before {end}");
+            }
         }
     }
 }

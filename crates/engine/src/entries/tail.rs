@@ -363,7 +363,8 @@ impl Open {
     /// as it is by now, because what comes next has its place behind it.
     fn come_to(&mut self, index: u32, group: &Group, batch: &mut Batch) -> io::Result<()> {
         let at = self.at;
-        let newest = self.reader.place(index)?.unwrap_or(at);
+        // A slot that still points to an older record was not written yet: this one is newer.
+        let newest = self.reader.place(index)?.unwrap_or(at).max(at);
         if let Order::Index { first, next, ahead, .. } = &mut self.order {
             if index < *first {
                 return Ok(());
@@ -417,5 +418,78 @@ impl Batch {
 
     fn in_order(self) -> Vec<(u32, Entry)> {
         self.entries.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use forge_model::entry::EntryType;
+
+    use super::super::writer::Writer;
+    use super::*;
+
+    /// Reads from a place in the cache until its end.
+    fn follow(dir: &std::path::Path, from: EntriesFrom, is_over: &AtomicBool) -> BTreeMap<u32, String> {
+        let reader = Reader::open(dir).unwrap().unwrap();
+        let (mut open, _) = Open::at(reader, from).unwrap();
+        let mut given = BTreeMap::new();
+        loop {
+            let was_over = is_over.load(Ordering::SeqCst);
+            match open.look().unwrap() {
+                Look::Some(entries, _) => {
+                    given.extend(entries.into_iter().map(|(index, entry)| (index, entry.content)));
+                }
+                Look::Nothing => assert!(!was_over, "the end was written"),
+                Look::Whole => return given,
+            }
+        }
+    }
+
+    #[test]
+    fn readers_that_come_while_entries_are_written_miss_none_and_no_change() {
+        const TIMES: u64 = 200;
+        for _ in 0..10 {
+            let dir = tempfile::tempdir().unwrap();
+            let mut writer = Writer::create(dir.path()).unwrap();
+            let said = |index: usize, time: u64| {
+                (index, Entry::new(EntryType::AssistantMessage, format!("{index} {time}")))
+            };
+            let is_over = AtomicBool::new(false);
+            let given = std::thread::scope(|scope| {
+                let readers: Vec<_> = [EntriesFrom::Index(0), EntriesFrom::Change(None)]
+                    .into_iter()
+                    .map(|from| {
+                        let (dir, is_over) = (dir.path(), &is_over);
+                        // Whoever comes in the midst gets all as well.
+                        scope.spawn(move || {
+                            let mut all = Vec::new();
+                            while !is_over.load(Ordering::SeqCst) {
+                                all.push(follow(dir, from, is_over));
+                            }
+                            all.push(follow(dir, from, is_over));
+                            all
+                        })
+                    })
+                    .collect();
+                for time in 0..TIMES {
+                    // Each time some that are new, and changes of some that are there.
+                    let first = time as usize * 20;
+                    let changed = (0..5).filter(|_| time > 0).map(|n| said(first - 1 - n * 3, time));
+                    writer.take(changed.chain((first..first + 20).map(|index| said(index, time))).collect());
+                    writer.write(time + 1).unwrap();
+                }
+                writer.finish(TIMES + 1).unwrap();
+                is_over.store(true, Ordering::SeqCst);
+                readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect::<Vec<_>>()
+            });
+            let expected = follow(dir.path(), EntriesFrom::Index(0), &is_over);
+            assert_eq!(expected.len(), TIMES as usize * 20);
+            for given in given {
+                assert_eq!(given, expected);
+            }
+        }
     }
 }
