@@ -40,7 +40,7 @@ journey('an approval is read in full and allowed with a click', async (world) =>
   const asks = () => world.get(`/approvals?task_attempt_id=${attempt.id}`);
   await until('the second to be allowed', async () => {
     await card.getByRole('button', { name: 'Allow more' }).click({ timeout: 1000 }).catch(() => {});
-    await tab.page.getByRole('menuitem', { name: 'Bash, and the like of it, in this attempt' }).click({ timeout: 1000 }).catch(() => {});
+    await tab.page.getByRole('menuitem', { name: 'Allow similar commands for this attempt' }).click({ timeout: 1000 }).catch(() => {});
     return (await asks()).every((ask) => ask.state !== 'open');
   });
   await log(tab).getByText('went far', { exact: true }).waitFor();
@@ -332,4 +332,21 @@ journey('whoever writes an answer keeps the box and every word when the question
     return (await world.get(`/approvals?task_attempt_id=${attempt.id}`))[0].state === 'approved';
   });
   assert.equal((await world.get(`/approvals?task_attempt_id=${attempt.id}`))[0].answer, 'Redis, and e a d');
+});
+
+journey('what cannot be seen in a command, or turns it round, is shown as marks before it is allowed', async (world) => {
+  const project = await world.project();
+  const command = 'rm -rf ./tmp\u202egpj.\u200bx\u{e0041}';
+  await world.start(project, 'Clean up', `permit Bash ${JSON.stringify({ command, description: 'tidy\u2066 up' })}`);
+  const shown = 'rm -rf ./tmpU+202Egpj.U+200BxU+E0041';
+  const tab = await world.open('/');
+  // A card has text alone.
+  await tab.page.getByText('Run: rm -rf ./tmp<U+202E>gpj.<U+200B>x<U+E0041>').first().waitFor();
+  await tab.page.goto('/inbox');
+  const request = tab.page.getByRole('region', { name: 'Preview' });
+  await until('the marks in the inbox', async () => (await request.locator('pre').allInnerTexts()).includes(shown));
+  await request.getByText('why: tidy<U+2066> up').waitFor();
+  await request.getByRole('link', { name: 'Open' }).click();
+  const card = log(tab).getByRole('group', { name: 'Approval: Run' });
+  await until('the marks at the attempt', async () => (await card.locator('pre').allInnerTexts()).includes(shown));
 });

@@ -3,14 +3,14 @@
 
 import { memo, type ReactNode } from "react";
 import { grouped } from "../ui/numbers";
+import { plain } from "../ui/Plain";
+import hidden from "../ui/Plain.module.css";
 import styles from "./Code.module.css";
 import type { Token } from "./highlight";
 import type { Mark } from "./words";
 
 type Props = { text: string; marks: readonly Mark[] | null; tokens: readonly Token[] | null };
 
-/** Characters that change how others are shown, and control characters other than the tab. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 const LONGEST = 2000;
 
 export const Code = memo(function Code({ text, marks, tokens }: Props) {
@@ -18,7 +18,7 @@ export const Code = memo(function Code({ text, marks, tokens }: Props) {
     return (
       <>
         {plain(text.slice(0, LONGEST))}
-        <span className={styles.hidden}>… {grouped(text.length - LONGEST)} more characters</span>
+        <span className={hidden.hidden}>… {grouped(text.length - LONGEST)} more characters</span>
       </>
     );
   if (!marks?.length && !tokens?.length) return plain(text);
@@ -51,21 +51,3 @@ export const Code = memo(function Code({ text, marks, tokens }: Props) {
   }
   return pieces;
 });
-
-/** A text in which nothing is hidden. */
-export function plain(text: string): ReactNode {
-  if (text.search(HIDDEN) < 0) return text;
-  const pieces: ReactNode[] = [];
-  let at = 0;
-  for (const found of text.matchAll(HIDDEN)) {
-    pieces.push(text.slice(at, found.index));
-    const code = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-    pieces.push(
-      <span key={found.index} className={styles.hidden}>
-        U+{code}
-      </span>,
-    );
-    at = found.index + found[0].length;
-  }
-  return [...pieces, text.slice(at)];
-}

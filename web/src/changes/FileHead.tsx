@@ -5,7 +5,7 @@ import { shown } from "../app/keys";
 import { Button } from "../ui/Button";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { compact } from "../ui/numbers";
-import { plain } from "./Code";
+import { plain } from "../ui/Plain";
 import styles from "./FileDiff.module.css";
 import type { ChangedFile } from "./files";
 import { useReader } from "./reader";

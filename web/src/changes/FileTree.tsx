@@ -3,8 +3,8 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import { Icon } from "../ui/Icon";
+import { plain } from "../ui/Plain";
 import { type Place, usePlace } from "../ui/place";
-import { plain } from "./Code";
 import { Counts } from "./FileHead";
 import styles from "./FileTree.module.css";
 import { type ChangedFile, nameOf, spoken, treeOf } from "./files";

@@ -3,6 +3,7 @@
 
 import type { Approval } from "../api/types";
 import { counted } from "../ui/numbers";
+import { plainText } from "../ui/Plain";
 
 export type Wanted = {
   /** "Run", "Edit" and the like for tools that agents bring themselves; "Use" and the name for any other. */
@@ -52,10 +53,10 @@ export function wanted(ask: Approval): Wanted {
   const why = ["description", "reason"].find((name) => name !== key && isText(input[name]));
   const rest = Object.entries(input).filter(([name]) => name !== key && name !== why);
   return {
-    verb: kind?.verb ?? (ask.tool_name ? `Use ${ask.tool_name}` : "Use a tool"),
+    verb: kind?.verb ?? (ask.tool_name ? `Use ${plainText(ask.tool_name)}` : "Use a tool"),
     object: key === undefined ? null : textOf(input[key]),
     rest: rest.length > 0 ? JSON.stringify(Object.fromEntries(rest), null, 2) : null,
-    reason: why === undefined ? null : textOf(input[why]),
+    reason: why === undefined ? null : plainText(textOf(input[why])),
   };
 }
 
@@ -64,7 +65,7 @@ export function wantedLine(ask: Approval): string {
   const { verb, object, rest } = wanted(ask);
   const [first = "", ...more] = (object ?? rest?.replace(/\n\s*/g, " ") ?? ask.text).trim().split("\n");
   const lines = more.length > 0 ? ` (${counted(more.length + 1, "line")})` : "";
-  return `${verb}${lines}: ${first.trimEnd()}`;
+  return `${verb}${lines}: ${plainText(first.trimEnd())}`;
 }
 
 /** A verb as it stands within a sentence: the name of a tool stays as it is. */

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "react";
 import type { FileChange, ToolStatus } from "../../api/types";
 import { Button } from "../../ui/Button";
+import { plain, plainText } from "../../ui/Plain";
 import { changeOf, firstChanged } from "./change";
 import styles from "./Edit.module.css";
 import { Fold } from "./Fold";
@@ -23,10 +24,10 @@ export function Edit({ id, path, changes, status }: Props) {
     <Fold
       id={id}
       icon="edit"
-      label={`Edited ${path}, ${counts}${ended}`}
+      label={`Edited ${plainText(path)}, ${counts}${ended}`}
       head={
         <>
-          Edited <code>{path}</code> {words && <i>{words}</i>}
+          Edited <code>{plain(path)}</code> {words && <i>{words}</i>}
         </>
       }
       tone={tone}
@@ -48,7 +49,7 @@ export function Edit({ id, path, changes, status }: Props) {
               <div key={index} className={styles.line} data-sign={line.sign}>
                 <span className={styles.number}>{line.number ?? ""}</span>
                 <span className={styles.sign}>{line.sign === "@" ? "⋯" : line.sign}</span>
-                <span>{line.text}</span>
+                <span>{plain(line.text)}</span>
               </div>
             ))}
           </div>

@@ -2,6 +2,7 @@
 
 import type { ActionType, ToolStatus } from "../../api/types";
 import { Markdown } from "../../ui/Markdown";
+import { plain, plainText } from "../../ui/Plain";
 import { Edit } from "./Edit";
 import { Fold } from "./Fold";
 import { Output } from "./Output";
@@ -16,10 +17,10 @@ export function Tool({ id, name, action, status, content }: Props) {
   const ended = status.status === "success" ? null : word;
   const line = (words: string, what: string) => ({
     id,
-    label: `${words} ${what}, ${word}`,
+    label: `${words} ${plainText(what)}, ${word}`,
     head: (
       <>
-        {words} <code>{what}</code>
+        {words} <code>{plain(what)}</code>
       </>
     ),
     tone,
@@ -34,18 +35,22 @@ export function Tool({ id, name, action, status, content }: Props) {
         <Fold
           id={id}
           icon="terminal"
-          label={`${command}, ${word}`}
+          label={`${plainText(command)}, ${word}`}
           head={
             <>
-              <code>{command}</code> <i>{lastLine(output)}</i>
+              <code>{plain(command)}</code> <i>{lastLine(output)}</i>
             </>
           }
           result={word}
           tone={tone}
           isOpen={status.status === "failed"}
         >
-          {action.command.includes("\n") && <pre className={styles.command}>{action.command}</pre>}
-          {action.result ? <Output text={output} label={`Output of ${command}`} /> : <p>Still running.</p>}
+          {action.command.includes("\n") && <pre className={styles.command}>{plain(action.command)}</pre>}
+          {action.result ? (
+            <Output text={output} label={`Output of ${plainText(command)}`} />
+          ) : (
+            <p>Still running.</p>
+          )}
           <Reason status={status} />
         </Fold>
       );
@@ -88,10 +93,10 @@ export function Tool({ id, name, action, status, content }: Props) {
         <Fold
           id={id}
           icon={name === "question" ? "question" : "gear"}
-          label={`${content || action.tool_name}, ${word}`}
+          label={`${plainText(content || action.tool_name)}, ${word}`}
           head={
             <>
-              {content || action.tool_name} {given.short && <i>{given.short}</i>}
+              {plain(content || action.tool_name)} {given.short && <i>{plain(given.short)}</i>}
             </>
           }
           tone={tone}

@@ -56,7 +56,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
       <WholeRequest ask={ask} />
       <p className={styles.about}>
         {reason && <>“{reason}” · </>}
-        {attempt?.worktree_path ?? attempt?.container_ref ?? ""} · no rule fits
+        {attempt?.worktree_path ?? attempt?.container_ref ?? ""} · no rule covers this
       </p>
       <div className={styles.row}>
         <Button
@@ -78,7 +78,7 @@ export function ApprovalCard({ ask, answering, agent, hasKeys }: CardProps) {
           items={() => [
             { heading: "Allow in this attempt…" },
             {
-              words: `${ask.tool_name}, and the like of it, in this attempt`,
+              words: "Allow similar commands for this attempt",
               isHeld: true,
               run: () => answer(true, { scope: "session" }),
             },

@@ -2,6 +2,7 @@
 
 import type { Approval, SetRules } from "../../api/types";
 import { wanted } from "../../facts/wanted";
+import { plainText } from "../../ui/Plain";
 
 /** The asks that one answer may be given to: all that wait, when they are permissions for the same verb; else none. */
 export function alike(asks: readonly Approval[]): readonly Approval[] {
@@ -21,7 +22,7 @@ export function rulesFor(ask: Approval): ReadonlyArray<{ words: string; rule: Ne
   const { verb, object } = wanted(ask);
   const offers: Array<{ words: string; rule: NewRule }> = [];
   const add = (words: string, about: NewRule["about"], pattern: string | null) =>
-    offers.push({ words, rule: { effect: "allow", about, pattern } });
+    offers.push({ words: plainText(words), rule: { effect: "allow", about, pattern } });
   // Only what a shell reads as one simple command is ever allowed by a rule: anything else would be asked again.
   if (verb === "Run" && object && !/[;&|$`<>\\\n=]/.test(object)) {
     const parts = object.trim().split(/\s+/);
