@@ -1,4 +1,5 @@
-// A menu that opens beside its button or where the person pointed. Arrow keys move, letters jump, Esc closes.
+// A menu that opens beside its button or where the user pointed. Arrow keys move, letters jump, Esc closes. It keeps the
+// focus while the page behind it changes.
 
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
@@ -27,6 +28,9 @@ export type MenuItem = Choice | "line" | { heading: string };
 
 export type Place = { x: number; y: number; width?: number; height?: number };
 
+/** Letters that come one after the other within so many milliseconds are one word. */
+const TYPING = 700;
+
 type Props = { label: string; items: readonly MenuItem[]; at: Place; onClose: () => void };
 
 export function Menu({ label, items, at, onClose }: Props) {
@@ -41,27 +45,58 @@ export function Menu({ label, items, at, onClose }: Props) {
     setPlace({ left, top });
   }, [at]);
   const isPlaced = place !== null;
+  // The page behind the menu is drawn again at any time, with a new function each time.
+  const close = useRef(onClose);
+  useLayoutEffect(() => {
+    close.current = onClose;
+  });
   useEffect(() => {
     const before = document.activeElement;
     const outside = (event: PointerEvent) => {
-      if (!menu.current?.contains(event.target as Node)) onClose();
+      if (!menu.current?.contains(event.target as Node)) close.current();
     };
+    // What the menu belongs to moves away from under it.
+    const moved = (event: Event) => {
+      if (event.target instanceof Node && before && event.target !== before && event.target.contains(before))
+        close.current();
+    };
+    const resized = () => close.current();
     addEventListener("pointerdown", outside, true);
+    addEventListener("scroll", moved, true);
+    addEventListener("resize", resized);
     return () => {
       removeEventListener("pointerdown", outside, true);
+      removeEventListener("scroll", moved, true);
+      removeEventListener("resize", resized);
       if (before instanceof HTMLElement && before.isConnected && !document.activeElement?.closest("dialog"))
         before.focus();
     };
-    // The menu is mounted anew for every opening.
-  }, [onClose]);
+  }, []);
   // What cannot be seen yet cannot take the focus.
   useEffect(() => {
     if (!isPlaced) return;
     const first = menu.current?.querySelector<HTMLElement>("[aria-checked=true]") ?? choices(menu.current)[0];
     first?.focus();
   }, [isPlaced]);
+  // An item that is gone takes the focus with it, and keys would mean what they mean on the page.
+  useLayoutEffect(() => {
+    if (isPlaced && document.activeElement === document.body) choices(menu.current)[0]?.focus();
+  });
+  const typed = useRef({ letters: "", at: 0 });
+
+  /** The next item that begins with the letters that were typed in one go. */
+  const find = (all: readonly HTMLElement[], at: number, letter: string) => {
+    const isGoingOn = Date.now() - typed.current.at < TYPING;
+    const letters = (isGoingOn ? typed.current.letters : "") + letter.toLowerCase();
+    typed.current = { letters, at: Date.now() };
+    // The first letter looks for another item, the ones after it may mean the same.
+    const from = letters.length > 1 ? at : at + 1;
+    const order = all.map((_, step) => (from + step) % all.length);
+    return order.find((index) => all[index]?.innerText.trim().toLowerCase().startsWith(letters)) ?? -1;
+  };
 
   const move = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const all = choices(menu.current);
     const at = all.indexOf(document.activeElement as HTMLElement);
     const to =
@@ -73,10 +108,8 @@ export function Menu({ label, items, at, onClose }: Props) {
             ? 0
             : event.key === "End"
               ? all.length - 1
-              : event.key.length === 1
-                ? all.findIndex(
-                    (item, i) => i !== at && item.innerText.toLowerCase().startsWith(event.key.toLowerCase()),
-                  )
+              : event.key.length === 1 && event.key !== " "
+                ? find(all, at, event.key)
                 : -1;
     if (event.key === "Escape" || event.key === "Tab") {
       event.preventDefault();
