@@ -546,3 +546,51 @@ journey('what an agent changed outside its worktree is shown, and put back or le
   const states = (await world.get(`/task-attempts/${attempt.id}/findings`)).map(({ subject, state }) => `${subject} ${state}`);
   assert.deepEqual(states.sort(), ['README.md restored', 'left.txt dismissed']);
 });
+
+journey('an open menu keeps the focus and its keys while an agent works behind it', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Works on', `${'say step\nsleep 200\n'.repeat(100)}say over`);
+  const tab = await world.open(`/a/${attempt.id}`);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'More about this attempt' }).click();
+  const menu = page.getByRole('menu');
+  await menu.waitFor();
+  await page.keyboard.press('ArrowDown');
+  const focused = () => page.evaluate(() => document.activeElement?.closest('[role=menu]') && document.activeElement.innerText);
+  const chosen = await focused();
+  assert.ok(chosen, 'an item of the menu has the focus');
+  const entries = () => log(tab).getByTestId('entry').count();
+  const before = await entries();
+  await until('the page to be drawn again', async () => await entries() > before + 5);
+  assert.equal(await focused(), chosen);
+  await page.keyboard.press('ArrowDown');
+  assert.notEqual(await focused(), chosen);
+  await tab.accessible();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'More about this attempt');
+});
+
+journey('an entry that cannot be drawn takes nothing else from the page', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Goes wrong', 'say first\nrun echo second\nsay third');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open('about:blank');
+  const { page } = tab;
+  tab.expectsFault(/./);
+  await page.route('**/entries?*', async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    for (const { entry } of body.data.entries) delete entry.entry_type.action_type?.command;
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto(`/a/${attempt.id}`);
+  await log(tab).getByText('third', { exact: true }).waitFor();
+  await log(tab).getByText('first', { exact: true }).waitFor();
+  await log(tab).getByRole('alert').filter({ hasText: 'This entry cannot be shown' }).waitFor();
+  // The rest of the page works.
+  await page.getByRole('tab', { name: /^Runs/ }).click();
+  await page.getByRole('log', { name: 'Log of Agent' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Inbox/ }).click();
+  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
+});

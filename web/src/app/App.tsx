@@ -2,19 +2,20 @@
 
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, Suspense } from "react";
-import { Redirect, Route, Switch } from "wouter";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { Boundary } from "../ui/Boundary";
 import { NotHere } from "../ui/NotHere";
 import { Loading } from "../ui/Nothing";
-import { Boundary } from "./Boundary";
 import { Frame } from "./Frame";
 import { AttemptPage, BoardPage, ComparePage, InboxPage, SettingsPage, TaskPage, Welcome } from "./parts";
 import { queries } from "./queries";
 
 export function App() {
+  const [location] = useLocation();
   return (
     <QueryClientProvider client={queries}>
       <Frame>
-        <Boundary>
+        <Boundary what="This page" at={location}>
           <Suspense fallback={<Loading what="the page" />}>
             <Pages />
           </Suspense>

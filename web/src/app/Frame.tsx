@@ -4,6 +4,7 @@ import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useWorld } from "../api/world";
 import { inboxOf } from "../facts/inbox";
+import { Boundary } from "../ui/Boundary";
 import { AwayBanner } from "./AwayBanner";
 import styles from "./Frame.module.css";
 import { useActions } from "./keys";
@@ -32,7 +33,9 @@ export function Frame({ children }: { children: ReactNode }) {
       <a className={styles.skip} href="#content">
         Skip to content
       </a>
-      <Rail />
+      <Boundary what="The list of projects">
+        <Rail />
+      </Boundary>
       <div className={styles.page}>
         <AwayBanner />
         <NewVersion />
@@ -40,7 +43,9 @@ export function Frame({ children }: { children: ReactNode }) {
           {children}
         </main>
       </div>
-      <Notices />
+      <Boundary what="The notifications">
+        <Notices />
+      </Boundary>
       <Overlays />
       <output className="unseen" id="announcements" aria-live="polite" />
     </div>

@@ -1,6 +1,7 @@
 // What opens over a page: the palette, the keys, a new task, a new project. One at a time; each is loaded when first used.
 
 import { Suspense, useSyncExternalStore } from "react";
+import { Boundary } from "../ui/Boundary";
 import { AddProject, KeysHelp, Palette, StartDialog, TaskDialog } from "./parts";
 
 export type Overlay =
@@ -30,7 +31,11 @@ export function Overlays() {
     () => current,
   );
   const close = () => openOverlay(null);
-  return <Suspense>{overlay && shown(overlay, close)}</Suspense>;
+  return (
+    <Boundary what="This dialog" at={overlay?.name}>
+      <Suspense>{overlay && shown(overlay, close)}</Suspense>
+    </Boundary>
+  );
 }
 
 function shown(overlay: Overlay, close: () => void) {

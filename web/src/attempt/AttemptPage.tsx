@@ -10,6 +10,7 @@ import { openOverlay } from "../app/overlays";
 import { LandingStrip } from "../app/parts";
 import { prefer, preferences, usePreferences } from "../app/preferences";
 import { beginVisit } from "../app/visit";
+import { Boundary } from "../ui/Boundary";
 import { NotHere } from "../ui/NotHere";
 import { Failed, Loading } from "../ui/Nothing";
 import { AttemptHead } from "./AttemptHead";
@@ -75,17 +76,21 @@ function Attempt({ attempt, transcript }: { attempt: TaskAttempt; transcript: Tr
   });
 
   const landing = (
-    <Suspense>
-      <LandingStrip attempt={id} />
-    </Suspense>
+    <Boundary what="What lands the changes">
+      <Suspense>
+        <LandingStrip attempt={id} />
+      </Suspense>
+    </Boundary>
   );
   const chat = (
-    <Chat
-      attempt={attempt}
-      transcript={transcript}
-      entry={entry}
-      onChanges={(from, to) => showBetween({ from, to })}
-    />
+    <Boundary what="The conversation">
+      <Chat
+        attempt={attempt}
+        transcript={transcript}
+        entry={entry}
+        onChanges={(from, to) => showBetween({ from, to })}
+      />
+    </Boundary>
   );
   if (isPhone)
     return (
@@ -110,7 +115,9 @@ function Attempt({ attempt, transcript }: { attempt: TaskAttempt; transcript: Tr
     <div className={styles.page}>
       <AttemptHead attempt={attempt} />
       <div className={styles.panes}>
-        <Neighbours project={attempt.project_id} task={attempt.task_id} />
+        <Boundary what="The other attempts">
+          <Neighbours project={attempt.project_id} task={attempt.task_id} />
+        </Boundary>
         {chat}
         {!paneFolded && (
           <>

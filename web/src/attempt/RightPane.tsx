@@ -3,6 +3,7 @@
 import { Suspense } from "react";
 import type { TaskAttempt } from "../api/types";
 import { Changes, Preview, Runs, Snapshots } from "../app/parts";
+import { Boundary } from "../ui/Boundary";
 import { Loading } from "../ui/Nothing";
 import styles from "./RightPane.module.css";
 import type { Tab } from "./tabs";
@@ -82,16 +83,18 @@ export function RightPane({ attempt, tab, runs, between, onTab, onBetween }: Pro
 /** What a tab shows; also what a phone shows of it. */
 export function PaneContent({ attempt, tab, between, onBetween }: Omit<Props, "onTab" | "runs">) {
   return (
-    <Suspense fallback={<Loading what={WORDS[tab].toLowerCase()} />}>
-      {tab === "changes" ? (
-        <Changes attempt={attempt.id} />
-      ) : tab === "runs" ? (
-        <Runs attempt={attempt.id} />
-      ) : tab === "preview" ? (
-        <Preview attempt={attempt.id} />
-      ) : (
-        <Snapshots attempt={attempt} between={between} onBetween={onBetween} />
-      )}
-    </Suspense>
+    <Boundary what={WORDS[tab]} at={tab}>
+      <Suspense fallback={<Loading what={WORDS[tab].toLowerCase()} />}>
+        {tab === "changes" ? (
+          <Changes attempt={attempt.id} />
+        ) : tab === "runs" ? (
+          <Runs attempt={attempt.id} />
+        ) : tab === "preview" ? (
+          <Preview attempt={attempt.id} />
+        ) : (
+          <Snapshots attempt={attempt} between={between} onBetween={onBetween} />
+        )}
+      </Suspense>
+    </Boundary>
   );
 }

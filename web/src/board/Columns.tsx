@@ -4,6 +4,7 @@ import { type TouchEvent, useEffect, useLayoutEffect, useRef, useState, useSyncE
 import { sameList } from "../api/world";
 import { prefer } from "../app/preferences";
 import { type ColumnId, columnWords } from "../facts/state";
+import { Boundary } from "../ui/Boundary";
 import { Icon } from "../ui/Icon";
 import { active, focusCard } from "./active";
 import styles from "./Board.module.css";
@@ -28,14 +29,15 @@ export function Columns(props: Props) {
   const board = useFocusThatTravels(props.ids.map((id) => stable[id]));
   useAutoScroll();
   const column = (id: ColumnId) => (
-    <ColumnView
-      key={id}
-      column={id}
-      ids={stable[id]}
-      count={props.counts[id]}
-      project={props.project}
-      isFiltered={props.isFiltered}
-    />
+    <Boundary key={id} what="This column">
+      <ColumnView
+        column={id}
+        ids={stable[id]}
+        count={props.counts[id]}
+        project={props.project}
+        isFiltered={props.isFiltered}
+      />
+    </Boundary>
   );
   return (
     <div ref={board} className={isNarrow ? styles.one : styles.columns} data-scroll="board">

@@ -2,6 +2,7 @@
 
 import { memo } from "react";
 import { useWorld } from "../../api/world";
+import { Boundary } from "../../ui/Boundary";
 import { Markdown } from "../../ui/Markdown";
 import { counted } from "../../ui/numbers";
 import { Request } from "../requests/Request";
@@ -31,18 +32,20 @@ export const EntryRow = memo(
         data-key={row.key}
         data-marked={marked !== null || undefined}
       >
-        {row.kind === "turn" ? (
-          <Turn
-            row={row}
-            acts={acts}
-            isRunning={isRunning}
-            isNoiseWanted={marked !== null && marked !== row.key}
-          />
-        ) : row.kind === "reads" ? (
-          <Reads id={row.key} placed={row.placed} />
-        ) : (
-          <One placed={row.placed} />
-        )}
+        <Boundary what="This entry">
+          {row.kind === "turn" ? (
+            <Turn
+              row={row}
+              acts={acts}
+              isRunning={isRunning}
+              isNoiseWanted={marked !== null && marked !== row.key}
+            />
+          ) : row.kind === "reads" ? (
+            <Reads id={row.key} placed={row.placed} />
+          ) : (
+            <One placed={row.placed} />
+          )}
+        </Boundary>
       </div>
     );
   },
