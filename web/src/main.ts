@@ -5,9 +5,11 @@ import { takeToken } from "./api/token";
 import { startWorld } from "./api/world";
 import { lookAhead } from "./app/ahead";
 import { followPreferences } from "./app/preferences";
+import { watchStyles } from "./app/styles";
 import "./ui/base.css";
 
 followPreferences();
+watchStyles();
 const drawing = import("./draw");
 // Nothing is asked of the server before it knows who asks.
 void takeToken().then(async () => {

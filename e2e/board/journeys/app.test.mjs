@@ -142,6 +142,33 @@ journey('with the server killed everything stays under one banner, and it comes 
   await world.settled(attempt.id, 'waiting');
 });
 
+journey('a page that is opened while the server is away asks once, and comes with its styles when it is back', async (world) => {
+  const project = await world.project('shop-api');
+  const { attempt } = await world.start(project, 'Goes on', 'say begun');
+  await world.settled(attempt.id, 'finished');
+  const tab = await world.open(`/p/${project.id}`);
+  const { page } = tab;
+  await page.getByRole('link', { name: 'Goes on' }).first().waitFor();
+  await world.kill();
+  await page.getByRole('status', { name: 'Connection' }).filter({ hasText: 'away' }).waitFor();
+  let asked = 0;
+  page.on('request', (request) => { asked += request.url().includes('/assets/') ? 1 : 0; });
+  await page.getByRole('link', { name: 'Goes on' }).first().click();
+  await page.getByRole('alert').filter({ hasText: 'The server is away since' }).waitFor();
+  // Longer than any pause between two tries of a part.
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 2500); }));
+  assert.ok(asked < 60, `${asked} requests for parts of the board while nobody can answer`);
+  await world.serve();
+  await page.getByRole('button', { name: 'Try now' }).click().catch(() => {});
+  await page.getByRole('heading', { level: 1, name: 'Goes on' }).waitFor();
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  const bare = await page.evaluate(() => [...document.querySelectorAll('link[rel=stylesheet]')].filter((it) => !it.sheet).map((it) => it.href));
+  assert.deepEqual(bare, []);
+  // Its own style: a conversation scrolls in a box of its own.
+  const overflow = await page.getByRole('log', { name: 'Conversation' }).evaluate((it) => getComputedStyle(it).overflowY);
+  assert.match(overflow, /auto|scroll/);
+});
+
 // The page is of the older build in both cases: when it had spoken with the older server, and when that went away first.
 for (const [when, meets] of [['', true], [', also before the first word', false]]) {
   journey(`a server that carries another build says so${when}, and reloads only when asked`, async (world) => {

@@ -22,6 +22,8 @@ const QUIET = 25_000;
 /** How long what was followed ahead waits for whoever wants it. */
 const KEPT = 10_000;
 const LONGEST_PAUSE = 10_000;
+/** Within so many milliseconds an open socket notices that the server ended. */
+const NOTICED = 500;
 
 class Live {
   private socket: WebSocket | null = null;
@@ -182,3 +184,27 @@ export const useConnection = () =>
     },
     () => live.connection,
   );
+
+/** Waits until the server is back; false at once when it is not away. */
+export async function whenBack(): Promise<boolean> {
+  // What failed may have failed a moment before the socket did.
+  if (live.connection.state !== "away") await new Promise((resolve) => setTimeout(resolve, NOTICED));
+  if (live.connection.state !== "away") return false;
+  return new Promise((resolve) => {
+    const stop = live.watch(() => {
+      if (live.connection.state === "away") return;
+      stop();
+      resolve(true);
+    });
+  });
+}
+
+/** Waits until the server is away. */
+export const whenAway = () =>
+  new Promise<void>((resolve) => {
+    const stop = live.watch(() => {
+      if (live.connection.state !== "away") return;
+      stop();
+      resolve();
+    });
+  });

@@ -3,10 +3,10 @@
 
 import { askAhead } from "../api/client";
 import { entriesOf } from "../api/entries";
-import { live } from "../api/live";
+import { live, whenAway } from "../api/live";
 import { AttemptPage, BoardPage, Changes, InboxPage, LandingStrip, SettingsPage } from "./parts";
 
-/** The answer is there when the page's scripts are, whether they came or not: whoever draws it is told why. */
+/** The answer is there when the page's scripts are, or when they cannot come now: the page itself says why. */
 export async function lookAhead({ pathname, search }: { pathname: string; search: string }) {
   const [, kind = "", id] = pathname.split("/");
   const query = new URLSearchParams(search);
@@ -15,7 +15,7 @@ export async function lookAhead({ pathname, search }: { pathname: string; search
     // What a phone shows first is the conversation.
     if ((query.get("tab") ?? "changes") === "changes") live.ahead(`diff-stats:${id}`);
   }
-  await Promise.allSettled(partsOf(kind).map((part) => part.ahead()));
+  await Promise.race([Promise.allSettled(partsOf(kind).map((part) => part.ahead())), whenAway()]);
 }
 
 function partsOf(kind: string): ReadonlyArray<{ ahead(): Promise<unknown> }> {

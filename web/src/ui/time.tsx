@@ -8,6 +8,8 @@ let timer: number | undefined;
 let now = Date.now();
 
 function tick(changed: () => void) {
+  // The clock stood still while nobody watched it.
+  if (watchers.size === 0) now = Date.now();
   watchers.add(changed);
   timer ??= window.setInterval(() => {
     if (document.hidden) return;
