@@ -32,7 +32,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Globals {
-    /// Print JSON, one value a line: the objects of the API
+    /// Print JSON: one value, a list as an array; a stream prints one object a line
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Talk to the server at this URL

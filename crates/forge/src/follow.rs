@@ -253,7 +253,8 @@ impl Follower<'_> {
             if !self.shown_asks.insert(ask.approval_id.clone()) {
                 continue;
             }
-            self.output.remark(format_args!("? {}", ask.question()));
+            self.output.remark(format_args!("? {} (ask {})", ask.question(), ask.short()));
+            self.output.remark_whole(&ask.whole());
             self.say_how_to_answer(&ask);
             self.read_typing();
         }
@@ -261,14 +262,10 @@ impl Follower<'_> {
     }
 
     fn say_how_to_answer(&self, ask: &Ask) {
-        let id = wire::short_id(self.id);
         match (self.may_type(), ask.is_permission()) {
             (true, true) => self.output.remark("  type y to allow it, or n and a reason to refuse it:"),
             (true, false) => self.output.remark("  type your answer:"),
-            (false, true) => self.output.remark(format_args!(
-                "  allow it with `forge answer {id}`, refuse it with `forge answer --deny {id} \"REASON\"`"
-            )),
-            (false, false) => self.output.remark(format_args!("  answer with `forge answer {id} \"TEXT\"`")),
+            (false, _) => self.output.remark(format_args!("  {}", ask.how())),
         }
     }
 

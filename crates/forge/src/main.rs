@@ -8,6 +8,7 @@ compile_error!("Forge does not run on Windows itself; build and run it inside WS
 
 mod address;
 mod agent_name;
+mod asked;
 mod autostart;
 mod bridge;
 mod browser;

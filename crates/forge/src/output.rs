@@ -60,6 +60,11 @@ impl Output {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
+    /// Prints lines on standard error as they are.
+    pub(crate) fn remark_whole(&self, lines: &str) {
+        let _ = write!(io::stderr(), "{lines}");
+    }
+
     /// Colours text for standard output, where colours are seen.
     pub(crate) fn tone(&self, tone: Tone, text: &str) -> String {
         let code = match tone {
@@ -73,9 +78,54 @@ impl Output {
     }
 }
 
-/// Takes out what could steer a terminal: control characters other than the newline and the tab.
+/// Takes out what could steer a terminal: control characters other than the newline and the tab. What turns a text
+/// round is shown as a mark.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().filter(|character| matches!(character, '\n' | '\t') || !character.is_control()).collect()
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            _ if character.is_control() => {}
+            _ if turns_round(character) => push_mark(&mut shown, character),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Shows every character that cannot be seen, or that turns a text round, as a mark with its number: what somebody
+/// allows is what they could read.
+pub(crate) fn marked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            _ if character.is_control() || turns_round(character) || is_unseen(character) => {
+                push_mark(&mut shown, character);
+            }
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+fn push_mark(shown: &mut String, character: char) {
+    shown.push_str(&format!("<U+{:04X}>", u32::from(character)));
+}
+
+/// Marks and overrides of the direction.
+fn turns_round(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Characters without a width, separators of lines that are drawn as spaces, fillers and tags.
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// Makes one short line of a text: its first line that is not blank, cut at `longest` characters.
@@ -96,6 +146,7 @@ mod tests {
     #[test]
     fn an_agent_cannot_steer_the_terminal() {
         assert_eq!(printable("a\x1b[2Jb\r\n\tc\u{9b}d\x07"), "a[2Jb\n\tcd");
+        assert_eq!(printable("a\u{202e}b\u{200d}c"), "a<U+202E>b\u{200d}c");
     }
 
     #[test]

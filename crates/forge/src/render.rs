@@ -8,8 +8,9 @@ use forge_model::Entry;
 use forge_model::entry::{Action, CommandResult, EntryType, ExitStatus, ToolStatus};
 use serde_json::Value;
 
+use crate::asked::Wanted;
 use crate::exit::Result;
-use crate::output::{Output, Tone, printable, short};
+use crate::output::{Output, Tone, marked, printable, short};
 use crate::wire::{LogChunk, Run};
 
 /// How long the line of a tool call may be.
@@ -269,13 +270,21 @@ fn words(kind: &EntryType, content: &str) -> String {
 /// Says in one short line what a tool call does.
 fn action_line(action: &Action, content: &str) -> String {
     let line = match action {
-        Action::FileRead { path } => format!("read {path}"),
-        Action::FileEdit { path, .. } => format!("edit {path}"),
-        Action::CommandRun { command, .. } => format!("$ {}", short(command, LONGEST_LINE)),
+        Action::FileRead { path } => format!("read {}", marked(path)),
+        Action::FileEdit { path, .. } => format!("edit {}", marked(path)),
+        Action::CommandRun { command, .. } => format!("$ {}", short(&marked(command), LONGEST_LINE)),
         Action::Search { query } => format!("search {query}"),
-        Action::WebFetch { url } => format!("fetch {url}"),
-        Action::Tool { tool_name, .. } if content.trim().is_empty() => format!("use {tool_name}"),
-        Action::Tool { tool_name, .. } => format!("{tool_name}: {}", content.trim_matches('`')),
+        Action::WebFetch { url } => format!("fetch {}", marked(url)),
+        Action::Tool { tool_name, arguments, .. } => {
+            let said = content.trim_matches('`').trim();
+            let object = arguments.as_ref().and_then(|input| Wanted::of(input).line());
+            match object.filter(|object| !said.contains(object.as_str())) {
+                None if said.is_empty() => format!("use {}", marked(tool_name)),
+                None => format!("{}: {said}", marked(tool_name)),
+                Some(object) if said.is_empty() => format!("{}: {object}", marked(tool_name)),
+                Some(object) => format!("{}: {} ({object})", marked(tool_name), said.replace('\n', " ")),
+            }
+        }
         Action::TaskCreate { description } => format!("task: {description}"),
         // A plan is what the person decides about, so it is shown whole.
         Action::PlanPresentation { plan } => return format!("plan:\n{}", printable(plan)),

@@ -74,6 +74,9 @@ pub(crate) struct Ask {
     pub(crate) text: String,
     #[serde(default)]
     pub(crate) kind: String,
+    /// What the tool is given.
+    #[serde(default)]
+    pub(crate) input: Value,
 }
 
 /// One frame of a run's log.
@@ -137,21 +140,6 @@ impl Attempt {
     /// Returns the form of the id that people type.
     pub(crate) fn short(&self) -> &str {
         short_id(&self.id)
-    }
-}
-
-impl Ask {
-    /// Says whether a yes or no is wanted, not words.
-    pub(crate) fn is_permission(&self) -> bool {
-        self.kind != "question"
-    }
-
-    /// Returns what is asked, in words.
-    pub(crate) fn question(&self) -> String {
-        match crate::output::printable(self.text.trim()) {
-            text if text.is_empty() => format!("may {} be used?", self.tool_name),
-            text => text,
-        }
     }
 }
 

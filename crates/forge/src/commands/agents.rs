@@ -46,9 +46,7 @@ fn list(client: &Client, output: &Output) -> Result<Exit> {
     let info = client.get("/api/info")?;
     let agents = info["agents"].as_array().cloned().unwrap_or_default();
     if output.json {
-        for agent in &agents {
-            output.value(agent)?;
-        }
+        output.value(&agents.into())?;
         return Ok(Exit::Ok);
     }
     let heading = row("AGENT", "VERSION", "LOGIN", "PROGRAM");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::cli::Globals;
 use crate::client::Client;
 use crate::exit::{Exit, Failure, Result};
-use crate::output::{Output, short};
+use crate::output::Output;
 use crate::wire::{Ask, short_id};
 use crate::{autostart, follow, ids};
 
@@ -91,7 +91,7 @@ fn only(mut asks: Vec<Ask>, typed: &str, none: impl FnOnce() -> Failure) -> Resu
         count => {
             let mut message = format!("{typed} fits {count} open asks; name the one you answer:");
             for ask in asks {
-                message.push_str(&format!("\n  {}  {}", ask.approval_id, short(&ask.question(), 80)));
+                message.push_str(&format!("\n  {}  {}", ask.short(), ask.line()));
             }
             Err(Failure::invalid(message))
         }

@@ -2,8 +2,8 @@
 
 use crate::cli::Globals;
 use crate::exit::{Exit, Result};
-use crate::output::{Output, printable, short};
-use crate::wire::short_id;
+use crate::output::{Output, marked, printable, short};
+use crate::wire::{self, Ask, short_id};
 use crate::{autostart, ids};
 
 /// Show what agents ask, and who answered what
@@ -29,9 +29,7 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     let asks = client.get(&path)?;
     let asks = asks.as_array().map_or(&[][..], Vec::as_slice);
     if output.json {
-        for ask in asks {
-            output.value(ask)?;
-        }
+        output.value(&asks.into())?;
         return Ok(Exit::Ok);
     }
     if asks.is_empty() {
@@ -40,8 +38,9 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
             false => "no agent waits for an answer; `forge asks --all` shows those that were answered",
         });
     }
-    for ask in asks {
-        let text = |key: &str| printable(ask[key].as_str().unwrap_or_default());
+    for value in asks {
+        let text = |key: &str| printable(value[key].as_str().unwrap_or_default());
+        let ask: Ask = wire::read(value)?;
         let by = match text("answered_by") {
             by if by.is_empty() => String::new(),
             by => format!(" by {by}"),
@@ -50,14 +49,22 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
             said if said.is_empty() => String::new(),
             said => format!(": {}", short(&said, 80)),
         };
+        let named = match ask.kind.as_str() {
+            "permission" => String::new(),
+            _ => format!("{}: ", marked(&ask.tool_name)),
+        };
         output.line(format_args!(
-            "{}  {}  {:<9}  {}: {}{by}{said}",
+            "{}  {}  {:<9}  {}  {named}{}{by}{said}",
             text("requested_at"),
-            short_id(&text("task_attempt_id")),
+            short_id(&ask.task_attempt_id),
             text("state"),
-            text("tool_name"),
-            short(&text("text"), 80),
+            ask.short(),
+            ask.line(),
         ))?;
+        // What is still to be decided is shown whole.
+        if text("state") == "open" {
+            output.write(ask.whole().as_bytes())?;
+        }
     }
     Ok(Exit::Ok)
 }

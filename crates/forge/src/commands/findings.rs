@@ -41,8 +41,10 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
         None => findings,
     };
     if output.json {
-        for finding in &shown {
-            output.value(finding)?;
+        // One that was acted on is itself the answer.
+        match (&shown[..], act) {
+            ([finding], Some(_)) => output.value(finding)?,
+            _ => output.value(&shown.into())?,
         }
         return Ok(Exit::Ok);
     }

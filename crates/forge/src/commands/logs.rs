@@ -47,6 +47,13 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
             show_run(&client, output, args, &run, attempt.worktree_path.as_deref())?;
         }
     }
+    if !args.raw && !output.json && attempt.open_asks > 0 {
+        for ask in follow::open_asks(&client)?.iter().filter(|ask| ask.task_attempt_id == attempt.id) {
+            output.remark(format_args!("? {} (ask {})", ask.question(), ask.short()));
+            output.remark_whole(&ask.whole());
+            output.remark(format_args!("  {}", ask.how()));
+        }
+    }
     Ok(Exit::Ok)
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::Globals;
 use crate::exit::{Exit, Result};
-use crate::output::{Output, printable, short};
+use crate::output::{Output, printable};
 use crate::wire::short_id;
 use crate::{autostart, follow, ids, server_file};
 
@@ -55,9 +55,10 @@ pub(crate) fn run(globals: &Globals, output: &Output, _args: &Args) -> Result<Ex
         }
     }
     for ask in asks {
-        let id = short_id(&ask.task_attempt_id);
-        output
-            .line(format_args!("{id} asks: {} (`forge answer {id} \"TEXT\"`)", short(&ask.question(), 80)))?;
+        let (id, ask_id) = (short_id(&ask.task_attempt_id), ask.short());
+        output.line(format_args!("{id} asks: {} (ask {ask_id})", ask.line()))?;
+        output.write(ask.whole().as_bytes())?;
+        output.line(format_args!("    {}", ask.how()))?;
     }
     Ok(Exit::Ok)
 }

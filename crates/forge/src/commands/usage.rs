@@ -47,9 +47,7 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     let sums = client.get(&path)?;
     let sums = sums.as_array().map_or(&[][..], Vec::as_slice);
     if output.json {
-        for sum in sums {
-            output.value(sum)?;
-        }
+        output.value(&sums.into())?;
         return Ok(Exit::Ok);
     }
     if sums.is_empty() {

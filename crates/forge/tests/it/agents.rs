@@ -44,7 +44,7 @@ fn agents_are_listed_with_what_is_missing_and_none_is_started() {
     assert!(!listed.stdout.contains("planted"), "{listed:?}");
 
     let told = world.run(&["--json", "agents"]);
-    let agents: Vec<Value> = told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let agents: Vec<Value> = serde_json::from_str(&told.stdout).unwrap();
     let amp = agents.iter().find(|agent| agent["executor"] == "AMP").unwrap();
     assert_eq!((&amp["installed"], &amp["logged_in"]), (&Value::Bool(true), &Value::Bool(false)), "{amp}");
     assert_eq!(amp["remedy"], "log in: amp login");

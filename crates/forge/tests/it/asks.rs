@@ -43,6 +43,54 @@ fn rules_are_added_listed_and_removed_and_the_record_names_them() {
 }
 
 #[test]
+fn a_permission_is_shown_with_all_it_is_for_wherever_it_is_asked() {
+    let world = World::new();
+    let _server = world.serve();
+    let permit = |command: &str| {
+        let input = serde_json::json!({"command": command, "description": "clean up"});
+        format!("permit Bash {input}")
+    };
+    let mut run =
+        world.start(&["run", "--agent", "SCRIPTED", &permit("cd /tmp/zzz\nrm -rf a\u{202e}b"), "--detach"]);
+    drop(run.wait_open());
+    let first = world.json(&["list"])[0]["id"].as_str().unwrap().to_string();
+    world.until_state(&first, "waiting");
+    let whole = ["    cd /tmp/zzz\n", "    rm -rf a<U+202E>b\n", "    why: clean up\n"];
+    let id = world.json(&["asks"])[0]["approval_id"].as_str().unwrap()[..8].to_string();
+    let logs = world.run(&["logs", &first]);
+    let shown = [
+        ("status", world.run(&["status"]).stdout),
+        ("asks", world.run(&["asks"]).stdout),
+        ("logs", format!("{}{}", logs.stdout, logs.stderr)),
+        ("following", {
+            let mut follows = world.start(&["logs", "--follow", &first]);
+            follows.line_with("forge approve ");
+            assert_eq!(world.run(&["stop", &first]).code, Some(0));
+            let ended = follows.wait_open();
+            format!("{}{}", ended.stdout, ended.stderr)
+        }),
+    ];
+    for (place, text) in shown {
+        for part in whole.iter().chain([&id.as_str()]) {
+            assert!(text.contains(part), "{place} does not show {part:?}: {text}");
+        }
+        assert!(place == "asks" || text.contains(&format!("`forge approve {id}`")), "{place}: {text}");
+    }
+
+    // Two that wait are told apart by what they are for, and each is answered by its own id.
+    let (one, two) = (world.attempt(&permit("npm publish")), world.attempt(&permit("git push --force")));
+    for id in [&one, &two] {
+        world.until_state(id, "waiting");
+    }
+    let asks = world.json(&["asks"]);
+    let pushes = asks.as_array().unwrap().iter().find(|ask| ask["input"]["command"] == "git push --force");
+    let push = &pushes.unwrap()["approval_id"].as_str().unwrap()[..8];
+    assert_eq!(world.run(&["deny", push, "not today"]).code, Some(0));
+    world.until_state(&two, "finished");
+    assert_eq!(world.run(&["asks"]).stdout.lines().filter(|line| line.contains("npm publish")).count(), 2);
+}
+
+#[test]
 fn with_yes_nothing_is_asked_and_the_exit_code_is_that_of_the_attempt() {
     let world = World::new();
     let _server = world.serve();

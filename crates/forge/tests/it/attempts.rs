@@ -262,8 +262,8 @@ fn a_question_is_shown_answered_and_the_agent_goes_on() {
     let _server = world.serve();
     let mut run = world.start(&["run", "--agent", "SCRIPTED", "ask Which colour?\nsay thanks"]);
     run.line_with("? Which colour?");
-    let how = run.line_with("answer with `forge answer ");
-    let id = how.split_whitespace().nth(4).unwrap().to_string();
+    run.line_with("answer with `forge answer ");
+    let id = world.json(&["list"])[0]["id"].as_str().unwrap().to_string();
     assert_eq!(world.run(&["wait", "--or-ask", &id]).code, Some(7));
     assert!(world.run(&["status"]).stdout.contains("asks: Which colour?"));
     assert!(world.run(&["list"]).stdout.contains("asks"));

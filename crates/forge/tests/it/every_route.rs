@@ -243,7 +243,7 @@ impl Walk {
             id
         };
         let id = asks("permit Bash {\"command\": \"make\"}");
-        let ask = self.json(&["asks", &id])["approval_id"].as_str().unwrap().to_string();
+        let ask = self.json(&["asks", &id])[0]["approval_id"].as_str().unwrap().to_string();
         // What is told to one that works already waits, and can be changed and taken back.
         self.ok(&["approve", &id]);
         self.ok(&["wait", &id]);
