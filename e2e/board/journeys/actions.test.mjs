@@ -15,7 +15,7 @@ const GOALS = {
   'read the diff': { clicks: 1, keys: 2 },
   'comment on a line and send it back': { clicks: 3, keys: 3 },
   'land it though the base moved': { clicks: 3, keys: 3 },
-  'let the agent resolve a conflict': { clicks: 2, keys: 2 },
+  'let the agent resolve a conflict': { clicks: 2, keys: 3 },
   'stop a running agent': { clicks: 2, keys: 1 },
   'try again with another agent': { clicks: 3, keys: 4 },
   'change the project': { clicks: 1, keys: 2 },
@@ -279,8 +279,10 @@ journey('the twelve most frequent actions by keys take no more presses than thei
       async 'let the agent resolve a conflict'(hand) {
         await on('Clashing one');
         await hand.press('Enter');
-        await page.getByRole('region', { name: 'Landing' }).getByRole('button', { name: 'Resolve 1 conflict' }).waitFor();
+        await page.getByRole('region', { name: 'Landing' }).getByRole('button', { name: 'Let the agent resolve 1 conflict' }).waitFor();
         await hand.press('Shift+M');
+        await page.getByRole('alertdialog').waitFor();
+        await hand.press('Enter');
         await result.told(made.clash, '- README.md');
       },
       async 'stop a running agent'(hand) {

@@ -48,7 +48,7 @@ const PAGES = {
   'the comparison': [
     { path: /\/api\/board/, at: compare, says: 'The task is not shown', there: (page) => page.getByRole('article', { name: 'Attempt 1' }), loads: 'the task' },
     { path: /\/entries\?/, at: compare, says: 'Its words are not shown', there: (page) => page.getByRole('article').getByText('I am done.') },
-    { path: /\/branch-status$/, at: compare, says: 'Its branch is not shown', there: (page) => button(page, 'Use this one') },
+    { path: /\/branch-status$/, at: compare, says: 'Its branch is not shown', there: (page) => button(page, 'Merge this one') },
     { path: /\/diff\?stats_only=true$/, at: compare, says: 'The files are not shown', there: (page) => page.getByRole('table', { name: 'Who changed what' }), loads: 'the files' },
   ],
   'the dialog of a new task': [

@@ -55,7 +55,7 @@ journey('the inbox is ranked, and its requests are answered by keys alone', asyn
 
   await preview.getByRole('textbox', { name: 'Answer' }).fill('SQLite');
   await until('the question to be answered', async () => {
-    const answer = preview.getByRole('button', { name: 'Answer' });
+    const answer = preview.getByRole('button', { name: 'Answer', exact: true });
     if (await answer.isVisible()) await answer.click();
     return (await world.attempt(question.attempt.id)).state === 'finished';
   });
@@ -114,7 +114,7 @@ journey('what is dismissed leaves the inbox in every tab, and undo brings it bac
   await preview.getByRole('heading', { name: 'Session store' }).waitFor();
   await tab.page.keyboard.press('r');
   await tab.page.waitForURL(`**/a/${question.attempt.id}`);
-  await until('the focus in the box', () => tab.page.evaluate(() => document.activeElement?.getAttribute('aria-label') === 'Reply'));
+  await until('the caret in the question', () => tab.page.evaluate(() => document.activeElement?.closest('[data-ask]') !== null));
   assert.equal((await world.attempt(question.attempt.id)).open_asks, 1);
 });
 

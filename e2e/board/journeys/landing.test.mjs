@@ -141,7 +141,13 @@ journey('a conflict is given to the agent, and lands when it is resolved', async
   await dialog.getByRole('button', { name: 'Rebase then merge' }).click();
   const alert = strip.getByRole('alert');
   await alert.getByText('Rebase stopped: README.md conflicts with main.').waitFor();
-  await strip.getByRole('button', { name: 'Resolve 1 conflict' }).waitFor();
+  await strip.getByRole('button', { name: 'Let the agent resolve 1 conflict' }).waitFor();
+  // The key of merging asks before an agent works on it.
+  await page.keyboard.press('Shift+M');
+  await dialog.getByText('README.md').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await world.attempt(made.attempt.id)).state, 'finished');
   await tab.accessible();
   await alert.getByRole('button', { name: 'Let the agent resolve it' }).click();
   await until('the agent to be told', async () => {
@@ -372,7 +378,7 @@ journey('two attempts are compared, and one of them is used', async (world) => {
   assert.equal(await row.getByRole('link', { name: 'new +1' }).getAttribute('href'), `/a/${second.id}?tab=changes&file=notes.txt`);
   await tab.accessible();
   await tab.named();
-  await columns(2).getByRole('button', { name: 'Use this one' }).click();
+  await columns(2).getByRole('button', { name: 'Merge this one' }).click();
   await tab.page.getByRole('alertdialog').getByRole('button', { name: /^Merge/ }).click();
   await until('the second to be merged', async () => (await world.attempt(second.id)).is_merged);
   assert.equal(onMain(project, 'notes.txt'), 'from the second\n');

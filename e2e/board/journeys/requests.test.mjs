@@ -193,12 +193,12 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   const tab = await world.open(`/a/${one.attempt.id}`);
   const card = () => log(tab).getByRole('group', { name: 'Plan', exact: true });
   await card().getByText('Three', { exact: true }).waitFor();
-  await answer(world, one.attempt, () => card().getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
+  await answer(world, one.attempt, () => card().getByRole('button', { name: 'Approve plan', exact: true }).click({ timeout: 1000 }));
   await log(tab).getByText('went on', { exact: true }).waitFor();
   // The next one that needs the person.
   const neighbour = (name) => tab.page.getByRole('navigation', { name: 'Neighbours' }).getByRole('link', { name });
   await neighbour('Second plan').click();
-  await card().getByRole('button', { name: 'Change it' }).click();
+  await card().getByRole('button', { name: 'Ask for changes' }).click();
   await card().getByRole('textbox', { name: 'What should be different?' }).fill('keep the data');
   await answer(world, two.attempt, () => card().getByRole('button', { name: 'Send' }).click({ timeout: 1000 }));
   await log(tab).getByText('denied: keep the data').waitFor();
@@ -206,9 +206,17 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   assert.equal((await asked(world, two.attempt)).answer, 'keep the data');
   // What the person makes of the plan is what the agent is told to do.
   await neighbour('Third plan').click();
-  await card().getByRole('button', { name: 'Edit the plan' }).click();
+  await card().getByRole('button', { name: 'Edit', exact: true }).click();
   const text = card().getByRole('textbox', { name: 'The plan' });
   assert.equal(await text.inputValue(), 'Delete the tests');
+  // It can be left without a decision, by key and by button.
+  await text.fill('Something else');
+  await text.press('Escape');
+  await text.waitFor({ state: 'detached' });
+  await card().getByRole('button', { name: 'Ask for changes' }).click();
+  await card().getByRole('button', { name: 'Cancel' }).click();
+  await card().getByRole('textbox', { name: 'What should be different?' }).waitFor({ state: 'detached' });
+  await card().getByRole('button', { name: 'Edit', exact: true }).click();
   await text.fill('Mend the tests');
   // What was begun is there for who comes back.
   await neighbour('Second plan').click();
@@ -221,7 +229,7 @@ journey('a plan is read and let go; another is sent back with a wish, and one is
   await tab.page.getByRole('main').getByText('Third plan').first().click();
   await tab.page.getByText('Plan ready, as you changed it.').waitFor();
   await tab.page.getByText('Mend the tests', { exact: true }).waitFor();
-  await answer(world, three.attempt, () => tab.page.getByRole('button', { name: 'Go', exact: true }).click({ timeout: 1000 }));
+  await answer(world, three.attempt, () => tab.page.getByRole('button', { name: 'Approve plan', exact: true }).click({ timeout: 1000 }));
   const changed = await asked(world, three.attempt);
   assert.deepEqual([changed.state, changed.answer], ['approved', 'Mend the tests']);
 });
@@ -349,4 +357,40 @@ journey('what cannot be seen in a command, or turns it round, is shown as marks 
   await request.getByRole('link', { name: 'Open' }).click();
   const card = log(tab).getByRole('group', { name: 'Approval: Run' });
   await until('the marks at the attempt', async () => (await card.locator('pre').allInnerTexts()).includes(shown));
+});
+
+journey('every way to a question puts the caret into it, and the message box can answer it', async (world) => {
+  const project = await world.project();
+  const { attempt } = await world.start(project, 'Asks once', `${'say a line of the conversation\n'.repeat(60)}ask Which name?\nask And then?\nsay over`);
+  await world.settled(attempt.id, 'waiting');
+  const tab = await world.open('/');
+  const { page } = tab;
+  const inQuestion = () => page.evaluate(() => document.activeElement?.closest('[data-ask]') !== null);
+  const reached = (how) => until(`the caret in the question after ${how}`, inQuestion);
+  await page.getByRole('link', { name: 'Answer: Asks once' }).first().click();
+  await reached('Answer');
+  // What is typed there is no key of the page.
+  await page.keyboard.type('Le Shop, made daily');
+  assert.equal(await page.evaluate(() => document.activeElement.value), 'Le Shop, made daily');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('r');
+  await reached('r');
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Answer: Asks once' }).first().waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await reached('g n');
+  await page.goto('/inbox');
+  await page.getByRole('list', { name: 'Inbox' }).getByRole('listitem').first().waitFor();
+  await page.keyboard.press('r');
+  await reached('r in the inbox');
+  // A message that is written below answers it as well.
+  const box = page.getByRole('textbox', { name: 'Reply' });
+  await box.fill('From the box');
+  await answer(world, attempt, () => page.getByRole('button', { name: 'Send as answer' }).click({ timeout: 1000 }));
+  await log(tab).getByText('From the box').first().waitFor();
+  assert.equal(await box.inputValue(), '');
+  assert.deepEqual((await world.get(`/approvals?task_attempt_id=${attempt.id}`)).map((ask) => ask.answer).filter(Boolean), ['From the box']);
 });

@@ -5,6 +5,7 @@ import { useLocation } from "wouter";
 import { useWorld } from "../api/world";
 import { inboxOf } from "../facts/inbox";
 import { Boundary } from "../ui/Boundary";
+import { wantToAnswer } from "../ui/Questions";
 import { AwayBanner } from "./AwayBanner";
 import styles from "./Frame.module.css";
 import { useActions } from "./keys";
@@ -56,6 +57,7 @@ function useFrameActions() {
   const [, go] = useLocation();
   const project = useProjectHere();
   const next = useWorld((world) => inboxOf(world)[0]?.attempt.id);
+  const ask = useWorld((world) => inboxOf(world)[0]?.ask?.approval_id);
   useActions("everywhere", {
     palette: () => openOverlay({ name: "palette" }),
     help: () => openOverlay({ name: "keys" }),
@@ -65,7 +67,12 @@ function useFrameActions() {
     goAll: () => go("/"),
     goBoard: project ? () => go(`/p/${project}`) : undefined,
     goSettings: () => go("/settings/general"),
-    goNext: next ? () => go(`/a/${next}`) : undefined,
+    goNext: next
+      ? () => {
+          if (ask) wantToAnswer(ask);
+          go(`/a/${next}`);
+        }
+      : undefined,
     toggleRail: () => prefer({ railFolded: !preferences().railFolded }),
     toggleTheme: () =>
       prefer({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }),

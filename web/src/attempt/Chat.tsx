@@ -12,6 +12,7 @@ import { useAnswer } from "../ui/answer";
 import { begunOf } from "../ui/begun";
 import { Confirm } from "../ui/Dialog";
 import { Failed } from "../ui/Nothing";
+import { cameToAnswer, focusQuestion } from "../ui/Questions";
 import styles from "./Chat.module.css";
 import { Composer, type ComposerHandle } from "./composer/Composer";
 import { isWorking } from "./composer/words";
@@ -32,6 +33,9 @@ type Props = {
   entry: string | null;
   onChanges: (from: string, to: string | null) => void;
 };
+
+/** Within so many milliseconds a question that is asked for is drawn. */
+const COMES = 3000;
 
 export function Chat({ attempt, transcript, entry, onChanges }: Props) {
   const { id } = attempt;
@@ -90,6 +94,29 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
     }
   };
   const isPermission = first?.kind === "permission";
+  const question = first?.kind === "question" ? first : null;
+  /** Into the open question; until it is drawn, into the box below, from which it can be answered as well. */
+  const reply = () => {
+    if (!question) return composer.current?.focus();
+    const id = question.approval_id;
+    if (focusQuestion(id)) return;
+    composer.current?.focus();
+    const key = keyOfAsk(id);
+    if (key) conversation.current?.show(key);
+    const until = performance.now() + COMES;
+    const look = () => {
+      // Whoever has begun to write stays where they are.
+      if (!composer.current?.isUntouched() || performance.now() > until) return;
+      if (!focusQuestion(id)) requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  };
+  const replying = useRef(reply);
+  replying.current = reply;
+  const asksFor = question?.approval_id;
+  useEffect(() => {
+    if (asksFor && cameToAnswer(asksFor)) replying.current();
+  }, [asksFor]);
   useActions("attempt", {
     allow: isPermission ? byKey(true) : undefined,
     deny: isPermission ? byKey(false) : undefined,
@@ -139,6 +166,8 @@ export function Chat({ attempt, transcript, entry, onChanges }: Props) {
           <Composer
             ref={composer}
             attempt={attempt}
+            question={question}
+            onReply={reply}
             todos={rows.todos}
             onSent={() => conversation.current?.follow()}
           />

@@ -6,11 +6,13 @@ import { wanted, within } from "../facts/wanted";
 import { AskButtons } from "../ui/AskButtons";
 import type { Answering } from "../ui/answer";
 import { Button } from "../ui/Button";
+import { useBegun } from "../ui/begun";
 import { HoldButton } from "../ui/HoldButton";
 import { Markdown } from "../ui/Markdown";
 import { usePlan } from "../ui/plan";
 import { Questions, useAnswers } from "../ui/Questions";
 import { WholeRequest } from "../ui/WholeRequest";
+import box from "../ui/Words.module.css";
 import { reasonOf } from "./answer";
 import styles from "./Inbox.module.css";
 
@@ -54,6 +56,7 @@ function Permission({ ask, answering, agent }: Props) {
 
 function Plan({ ask, answering }: Props) {
   const { plan, edited, isEdited, words } = usePlan(ask);
+  const [change, setChange] = useBegun<string | null>(ask.approval_id, "change", () => null);
   return (
     <fieldset className={styles.request}>
       <legend className="unseen">Plan</legend>
@@ -68,7 +71,21 @@ function Plan({ ask, answering }: Props) {
           disabled={answering.off}
           onClick={() => answering.answer(true, words)}
         >
-          Go
+          Approve plan
+        </Button>
+        <input
+          className={box.words}
+          aria-label="What should be different?"
+          placeholder="What should be different?"
+          value={change ?? ""}
+          onChange={(event) => setChange(event.target.value)}
+        />
+        <Button
+          busy={answering.said === false && answering.busy}
+          disabled={answering.off ?? (!change?.trim() && "Say what should be different.")}
+          onClick={() => answering.answer(false, { reason: change?.trim() ?? "" })}
+        >
+          Ask for changes
         </Button>
         <Problem text={answering.problem} />
       </div>
@@ -94,6 +111,14 @@ function Question({ ask, answering, agent }: Props) {
           disabled={answering.off ?? (!form.answer && "Choose or write an answer first.")}
         >
           Answer
+        </Button>
+        <Button
+          kind="quiet"
+          busy={answering.said === false && answering.busy}
+          disabled={answering.off}
+          onClick={() => answering.answer(false)}
+        >
+          Do not answer
         </Button>
         <Problem text={answering.problem} />
       </div>

@@ -141,13 +141,8 @@ function UseThis({ attempt }: { attempt: TaskAttempt }) {
   const why = step.verb === "nothing" ? step.why : isBusy(attempt) && AT_WORK;
   return (
     <>
-      <Button
-        kind="primary"
-        disabled={why}
-        busy={landing.busy}
-        onClick={() => take(step, status, landing, setOpen)}
-      >
-        Use this one
+      <Button kind="primary" disabled={why} busy={landing.busy} onClick={() => take(step, landing, setOpen)}>
+        Merge this one
       </Button>
       {why && <span className={styles.why}>{why}</span>}
       <Conflict {...{ attempt, status, landing }} onAbort={() => setOpen("abort")} />

@@ -52,6 +52,19 @@ export function Dialogs({ attempt, status, landing, open, onClose }: DialogsProp
           {target} moved on by {behind}. {kept} If something conflicts, nothing is merged.
         </Confirm>
       );
+    case "resolve":
+      return (
+        <Confirm
+          title={`Let the agent resolve ${counted(status.conflicted_files.length, "conflict")}?`}
+          verb="Let the agent resolve it"
+          busy={landing.busy ?? false}
+          onConfirm={() => then(landing.resolve(status.conflicted_files))}
+          onClose={onClose}
+        >
+          The agent starts another turn on {status.conflicted_files.join(", ")}. You can resolve it yourself
+          instead: open the files in the editor, then continue the rebase.
+        </Confirm>
+      );
     case "abort":
       return (
         <Confirm

@@ -27,7 +27,7 @@ export function LandingStrip({ attempt: id }: { attempt: string }) {
   const step = attempt && status ? nextStep(attempt, status) : null;
   const why = attempt && step ? notNow(attempt, step) : null;
   const act = () => {
-    if (step && status && !why) take(step, status, landing, setOpen);
+    if (step && !why) take(step, landing, setOpen);
   };
   useActions("attempt", { land: act }, step !== null && !why);
   if (!attempt) return null;

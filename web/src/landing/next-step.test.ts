@@ -39,7 +39,9 @@ const request = (state: "open" | "merged"): Merge => ({
 test("the next step is named by what it does", () => {
   expect(words({})).toBe("Merge into main");
   expect(words({ commits_behind: 1 })).toBe("Rebase then merge");
-  expect(words({ conflict_op: "rebase", conflicted_files: ["a", "b"] })).toBe("Resolve 2 conflicts");
+  expect(words({ conflict_op: "rebase", conflicted_files: ["a", "b"] })).toBe(
+    "Let the agent resolve 2 conflicts",
+  );
   expect(words({ target_branch_name: "origin/main" })).toBe("Create pull request");
   expect(words({ commits_ahead: 0, has_uncommitted_changes: true })).toBe("Merge into main");
   expect(words({ commits_ahead: 0 })).toBe("Nothing to merge");

@@ -16,7 +16,10 @@ export function nextStep(attempt: About, status: BranchStatus): Step {
   const nothing = (why: string): Step => ({ verb: "nothing", words: "Nothing to merge", why });
   if (attempt.in_place) return nothing("It works in your own checkout: what it changed is there already.");
   if (conflict_op && conflicted_files.length > 0)
-    return { verb: "resolve", words: `Resolve ${counted(conflicted_files.length, "conflict")}` };
+    return {
+      verb: "resolve",
+      words: `Let the agent resolve ${counted(conflicted_files.length, "conflict")}`,
+    };
   if (conflict_op === "rebase") return { verb: "continue", words: "Continue rebase" };
   if (conflict_op) return nothing(`A ${conflict_op.replace("_", "-")} waits in its worktree.`);
   const open = openPullRequest(status);

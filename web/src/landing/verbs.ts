@@ -9,6 +9,7 @@ import { isBusy, isDirty, openPullRequest } from "./next-step";
 /** What is asked for in a dialog before it is done. */
 export type Asked =
   | "merge"
+  | "resolve"
   | "rebase then merge"
   | "pull request"
   | "attach"

@@ -7,6 +7,7 @@ import styles from "./AskButtons.module.css";
 import { type Answering, useAnswer } from "./answer";
 import { Button } from "./Button";
 import { HoldButton } from "./HoldButton";
+import { wantToAnswer } from "./Questions";
 
 type Props = {
   ask: Approval;
@@ -25,7 +26,12 @@ export function AskButtons({ ask, size = "normal", title, hints, answering }: Pr
   const named = (word: string) => (title ? `${word}: ${title}` : undefined);
   if (ask.kind !== "permission")
     return (
-      <Link className={styles.link} href={`/a/${ask.task_attempt_id}`} aria-label={named(verbOf(ask))}>
+      <Link
+        className={styles.link}
+        href={`/a/${ask.task_attempt_id}`}
+        aria-label={named(verbOf(ask))}
+        onClick={() => wantToAnswer(ask.approval_id)}
+      >
         {verbOf(ask)}
       </Link>
     );

@@ -1,6 +1,6 @@
 // The questions of an ask: options to choose from, words of one's own always last; several are one form.
 
-import { useId } from "react";
+import { type KeyboardEvent, useId } from "react";
 import type { Approval } from "../api/types";
 import { type Answer, answerTo, choose, NO_ANSWER, type Question, questionsOf } from "../facts/asks";
 import { useBegun } from "./begun";
@@ -39,6 +39,32 @@ export function Questions({ form: { questions, answers, change } }: { form: Form
   ));
 }
 
+const isLetter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
+  key.length === 1 && key !== " " && !ctrlKey && !metaKey && !altKey;
+
+/** Puts the caret into the form of a question that is drawn: on its first option, or into its box. */
+export function focusQuestion(ask: string): boolean {
+  const form = document.querySelector(`form[data-ask="${CSS.escape(ask)}"]`);
+  const field =
+    form?.querySelector<HTMLElement>("input:checked") ?? form?.querySelector<HTMLElement>("input, textarea");
+  field?.focus();
+  return field != null;
+}
+
+let wanted: string | null = null;
+
+/** Remembers that the user goes to a question to answer it. */
+export const wantToAnswer = (ask: string) => {
+  wanted = ask;
+};
+
+/** Says once whether the user came to answer this question. */
+export function cameToAnswer(ask: string): boolean {
+  if (wanted !== ask) return false;
+  wanted = null;
+  return true;
+}
+
 type OneProps = { question: Question; answer: Answer; onChange: (answer: Answer) => void };
 
 function OneQuestion({ question, answer, onChange }: OneProps) {
@@ -53,6 +79,9 @@ function OneQuestion({ question, answer, onChange }: OneProps) {
         if (option && !(event.target instanceof HTMLTextAreaElement)) {
           event.preventDefault();
           onChange(choose(question, answer, option.label, !answer.chosen.includes(option.label)));
+        } else if (isLetter(event) && event.target instanceof HTMLInputElement) {
+          // Whoever begins to write beside an option writes an answer, and presses no key of the page.
+          event.currentTarget.querySelector("textarea")?.focus();
         }
       }}
     >

@@ -10,14 +10,16 @@ import {
   useState,
 } from "react";
 import { post } from "../../api/client";
-import type { TaskAttempt, Todo } from "../../api/types";
+import type { Approval, TaskAttempt, Todo } from "../../api/types";
 import { useAway } from "../../app/away";
 import { useInfo } from "../../app/info";
 import { shown, useActions } from "../../app/keys";
 import { say } from "../../app/notices";
 import { usePreferences } from "../../app/preferences";
 import { agentWord, canSteer, profileInFull } from "../../facts/agents";
+import { questionsOf } from "../../facts/asks";
 import { useAct } from "../../ui/act";
+import { GUARD } from "../../ui/answer";
 import { Button } from "../../ui/Button";
 import { MentionArea } from "../../ui/MentionArea";
 import { Failed } from "../../ui/Nothing";
@@ -30,17 +32,26 @@ import { queue as putInQueue, tell } from "./send";
 import { Todos } from "./Todos";
 import { isWorking, keyMeans, placeholder, promptOf, sendWord } from "./words";
 
-export type ComposerHandle = { focus(): void; write(text: string): void };
+export type ComposerHandle = {
+  focus(): void;
+  write(text: string): void;
+  /** It has the focus, and nothing was written. */
+  isUntouched(): boolean;
+};
 
 type Props = {
   attempt: TaskAttempt;
   todos: readonly Todo[];
+  /** The open question that the agent waits for. */
+  question: Approval | null;
+  /** Puts the caret where an answer belongs. */
+  onReply: () => void;
   /** Called when something was sent, so that the conversation follows again. */
   onSent: () => void;
   ref?: Ref<ComposerHandle>;
 };
 
-export function Composer({ attempt, todos, onSent, ref }: Props) {
+export function Composer({ attempt, todos, question, onReply, onSent, ref }: Props) {
   const { id, state, executor } = attempt;
   const draft = useDraft(id);
   const queue = useQueue(id);
@@ -69,6 +80,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
       draft.write(text);
       box.current?.focus();
     },
+    isUntouched: () => document.activeElement === box.current && box.current?.value === "",
   }));
 
   const isAtWork = isWorking(state);
@@ -92,12 +104,29 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
     onSent();
     box.current?.focus();
   };
+  // A question with several parts is answered in its form.
+  const answers = question !== null && questionsOf(question).length === 1 && draft.images.length === 0;
+  const asked = useRef({ id: question?.approval_id, at: performance.now() });
+  useEffect(() => {
+    asked.current = { id: question?.approval_id, at: performance.now() };
+  }, [question?.approval_id]);
+  const answer = async () => {
+    // What was written for the queue is no answer to a question that came up in this moment.
+    if (isEmpty || !question || performance.now() - asked.current.at < GUARD) return;
+    const { text, images } = draft;
+    const respond = () =>
+      post(`/approvals/${question.approval_id}/respond`, { approved: true, text: text.trim() });
+    if (!(await sending.run("Answering", respond))) return;
+    draft.sent({ text, images });
+    onSent();
+    box.current?.focus();
+  };
   const stop = () => stopping.run("Stopping", () => post(`/task-attempts/${id}/stop`));
   const interrupt = () =>
     run && stopping.run("Interrupting", () => post(`/execution-processes/${run.id}/stop`));
 
   useActions("attempt", {
-    reply: () => box.current?.focus(),
+    reply: onReply,
     stop: isAtWork ? () => void stop() : undefined,
     interrupt: run ? () => void interrupt() : undefined,
   });
@@ -115,7 +144,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
       const means = keyMeans(pressed, sendWith, matchMedia("(pointer: coarse)").matches);
       if (!means) return;
       event.preventDefault();
-      void send(means === "send now" && maySteer);
+      void (answers ? answer() : send(means === "send now" && maySteer));
     }
   };
   const paste = (event: ClipboardEvent) => {
@@ -182,7 +211,7 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
         project={attempt.project_id}
         className={styles.box}
         aria-label="Reply"
-        placeholder={placeholder(state, agent)}
+        placeholder={placeholder(state, agent, answers)}
         rows={1}
         value={draft.text}
         onChange={draft.write}
@@ -257,14 +286,25 @@ export function Composer({ attempt, todos, onSent, ref }: Props) {
           )}
           <Button
             size="small"
-            kind="primary"
+            kind={answers ? "plain" : "primary"}
             icon="send"
-            busy={sending.busy}
+            busy={sending.busy !== "Answering" && sending.busy}
             disabled={away ?? (isEmpty && "Write something first.")}
             onClick={() => void send(false)}
           >
             {word}
           </Button>
+          {answers && (
+            <Button
+              size="small"
+              kind="ask"
+              busy={sending.busy === "Answering" && sending.busy}
+              disabled={away ?? (isEmpty && "Write something first.")}
+              onClick={() => void answer()}
+            >
+              Send as answer
+            </Button>
+          )}
         </span>
       </div>
       {(sending.problem || stopping.problem) && (

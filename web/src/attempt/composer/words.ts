@@ -9,7 +9,8 @@ export function sendWord(state: AttemptState): "Send" | "Queue" {
   return isWorking(state) ? "Queue" : "Send";
 }
 
-export function placeholder(state: AttemptState, agent: string): string {
+export function placeholder(state: AttemptState, agent: string, answers: boolean): string {
+  if (answers) return `Answer ${agent} here or above…`;
   if (state === "waiting") return `${agent} waits for your answer. A message is sent after this turn.`;
   if (isWorking(state)) return `${agent} is working. Your message is sent after this turn.`;
   return `Reply to ${agent}…`;

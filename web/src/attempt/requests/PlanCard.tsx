@@ -1,5 +1,6 @@
 // A plan: read it, let it be done, change its text, or say what should be different.
 
+import type { KeyboardEvent } from "react";
 import { Button } from "../../ui/Button";
 import { useBegun } from "../../ui/begun";
 import { Markdown } from "../../ui/Markdown";
@@ -7,6 +8,13 @@ import { usePlan } from "../../ui/plan";
 import box from "../../ui/Words.module.css";
 import type { CardProps } from "./Request";
 import styles from "./Request.module.css";
+
+/** Esc leaves a box without a decision, and does nothing else on the page. */
+const leaveOn = (leave: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== "Escape") return;
+  event.stopPropagation();
+  leave();
+};
 
 export function PlanCard({ ask, answering }: CardProps) {
   const { busy, said, off, answer } = answering;
@@ -28,19 +36,18 @@ export function PlanCard({ ask, answering }: CardProps) {
           autoFocus={isEditFresh}
           value={edited}
           onChange={(event) => setEdited(event.target.value)}
+          onKeyDown={leaveOn(() => setEdited(null))}
         />
       )}
       <div className={styles.row}>
         <Button kind="ask" busy={said === true && busy} disabled={off} onClick={() => answer(true, words)}>
-          Go
+          Approve plan
         </Button>
-        {edited === null && (
-          <Button kind="quiet" onClick={() => setEdited(plan)}>
-            Edit the plan
-          </Button>
-        )}
+        <Button kind="quiet" onClick={() => setEdited(edited === null ? plan : null)}>
+          {edited === null ? "Edit" : "Discard edit"}
+        </Button>
         {change === null ? (
-          <Button onClick={() => setChange("")}>Change it</Button>
+          <Button onClick={() => setChange("")}>Ask for changes</Button>
         ) : (
           <>
             <input
@@ -52,6 +59,7 @@ export function PlanCard({ ask, answering }: CardProps) {
               onChange={(event) => setChange(event.target.value)}
               onKeyDown={(event) => {
                 if (event.key === "Enter" && change.trim()) answer(false, { reason: change.trim() });
+                else leaveOn(() => setChange(null))(event);
               }}
             />
             <Button
@@ -60,6 +68,9 @@ export function PlanCard({ ask, answering }: CardProps) {
               onClick={() => answer(false, { reason: change.trim() })}
             >
               Send
+            </Button>
+            <Button kind="quiet" onClick={() => setChange(null)}>
+              Cancel
             </Button>
           </>
         )}

@@ -15,7 +15,13 @@ export function QuestionCard({ ask, answering, agent }: CardProps) {
     if (form.answer) answering.answer(true, form.answer);
   };
   return (
-    <form role="group" aria-label="Question" className={styles.group} onSubmit={send}>
+    <form
+      role="group"
+      aria-label="Question"
+      className={styles.group}
+      data-ask={ask.approval_id}
+      onSubmit={send}
+    >
       <p className={styles.asks}>{agent} asks:</p>
       <Questions form={form} />
       <div className={styles.row}>
