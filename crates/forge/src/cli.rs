@@ -59,6 +59,12 @@ enum Command {
     Wait(wait::Args),
     Stop(stop::Args),
     FollowUp(follow_up::Args),
+    #[command(after_help = "Example:\n  forge merge 6a0c2f1e --wait")]
+    Merge(attempt::landing::Merge),
+    #[command(after_help = "Example:\n  forge rebase 6a0c2f1e")]
+    Rebase(attempt::landing::Rebase),
+    #[command(after_help = "Example:\n  forge push 6a0c2f1e")]
+    Push(attempt::landing::Push),
     Top(top::Args),
     Resume(resume::Args),
     View(view::Args),
@@ -106,7 +112,22 @@ enum Command {
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Work with agents",
-        &["run", "list", "status", "logs", "diff", "wait", "stop", "follow-up", "top", "resume", "view"],
+        &[
+            "run",
+            "list",
+            "status",
+            "logs",
+            "diff",
+            "wait",
+            "stop",
+            "follow-up",
+            "merge",
+            "rebase",
+            "push",
+            "top",
+            "resume",
+            "view",
+        ],
     ),
     ("Answer them", &["asks", "answer", "approve", "deny", "queue", "rules"]),
     ("Projects, tasks and attempts", &["project", "task", "attempt", "image", "tag", "template", "import"]),
@@ -164,6 +185,9 @@ impl Cli {
             Command::Wait(args) => wait::run(globals, output, args),
             Command::Stop(args) => stop::run(globals, output, args),
             Command::FollowUp(args) => follow_up::run(globals, output, args),
+            Command::Merge(args) => attempt::merge(globals, output, args),
+            Command::Rebase(args) => attempt::rebase(globals, output, args),
+            Command::Push(args) => attempt::push(globals, output, args),
             Command::Top(args) => top::run(globals, output, args),
             Command::Resume(args) => resume::run(globals, output, args),
             Command::View(args) => view::run(globals, output, args),

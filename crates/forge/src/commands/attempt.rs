@@ -11,7 +11,7 @@ use crate::output::Output;
 mod comments;
 mod dev;
 mod draft;
-mod landing;
+pub(crate) mod landing;
 mod look;
 mod pull_request;
 mod retry;
@@ -80,4 +80,19 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
         Some(Act::Snapshots(args)) => snapshots::run(globals, output, args),
         Some(Act::Restore(args)) => restore::run(globals, output, args),
     }
+}
+
+/// `forge merge`: the short form of `forge attempt merge`.
+pub(crate) fn merge(globals: &Globals, output: &Output, args: &landing::Merge) -> Result<Exit> {
+    landing::merge(&autostart::connect(globals, output)?, output, args)
+}
+
+/// `forge rebase`: the short form of `forge attempt rebase`.
+pub(crate) fn rebase(globals: &Globals, output: &Output, args: &landing::Rebase) -> Result<Exit> {
+    landing::rebase(&autostart::connect(globals, output)?, output, args)
+}
+
+/// `forge push`: the short form of `forge attempt push`.
+pub(crate) fn push(globals: &Globals, output: &Output, args: &landing::Push) -> Result<Exit> {
+    landing::push(&autostart::connect(globals, output)?, output, args)
 }

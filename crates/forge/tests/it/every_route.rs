@@ -209,16 +209,16 @@ impl Walk {
         self.ok(&["attempt", "dev", "stop", id]);
         self.ok(&["attempt", "delete-file", id, "a.txt"]);
         self.ok(&["attempt", "target", id, "main"]);
-        self.ok(&["attempt", "rebase", id]);
+        self.ok(&["rebase", id]);
         // Nothing waits, there is no remote, and nobody is logged in: each is refused with its reason.
         self.run(&["attempt", "continue", id]);
         self.run(&["attempt", "abort", id]);
-        self.run(&["attempt", "push", id]);
+        self.run(&["push", id]);
         self.run(&["attempt", "pr", "create", id]);
         self.run(&["attempt", "pr", "attach", id]);
         self.ok(&["attempt", "merge", id]);
         self.ok(&["attempt", "unmerge", id]);
-        self.ok(&["attempt", "merge", id]);
+        self.ok(&["merge", id]);
         assert_eq!(self.json(&["task", "show", task])["status"], "done");
         self.ok(&["usage"]);
         self.outside();

@@ -1,6 +1,6 @@
 //! Bringing an attempt's work to where it is wanted: how its branch stands, merging, rebasing, pushing.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::client::Client;
@@ -14,6 +14,42 @@ use crate::query::query;
 use crate::table::{items, number, text};
 use crate::wire::{Attempt, short_id};
 
+/// Land an attempt as one commit on its target; its task is done then
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    #[arg(value_name = "ATTEMPT")]
+    id: String,
+    /// Run none of the repository's own hooks
+    #[arg(long)]
+    skip_hooks: bool,
+    /// Wait until the agent is done first, and land only what it finished
+    #[arg(long)]
+    wait: bool,
+}
+
+/// Build an attempt's commits again on its target, or on another branch that becomes its target
+#[derive(Debug, Args)]
+pub(crate) struct Rebase {
+    #[arg(value_name = "ATTEMPT")]
+    id: String,
+    /// On this branch
+    #[arg(long, value_name = "BRANCH")]
+    onto: Option<String>,
+    /// Only the commits since this branch
+    #[arg(long, value_name = "BRANCH")]
+    since: Option<String>,
+    /// Run none of the repository's own hooks
+    #[arg(long)]
+    skip_hooks: bool,
+}
+
+/// Commit what is left and push an attempt's branch to the project's remote; never forced
+#[derive(Debug, Args)]
+pub(crate) struct Push {
+    #[arg(value_name = "ATTEMPT")]
+    id: String,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Act {
     /// Show how an attempt's branch stands to its target
@@ -22,36 +58,13 @@ pub(super) enum Act {
         #[arg(value_name = "ATTEMPT")]
         id: String,
     },
-    /// Land an attempt as one commit on its target; its task is done then
-    Merge {
-        #[arg(value_name = "ATTEMPT")]
-        id: String,
-        /// Run none of the repository's own hooks
-        #[arg(long)]
-        skip_hooks: bool,
-        /// Wait until the agent is done first, and land only what it finished
-        #[arg(long)]
-        wait: bool,
-    },
+    Merge(Merge),
     /// Take the last merge of an attempt back, unless somebody has built on it or was given it
     Unmerge {
         #[arg(value_name = "ATTEMPT")]
         id: String,
     },
-    /// Build an attempt's commits again on its target, or on another branch that becomes its target
-    Rebase {
-        #[arg(value_name = "ATTEMPT")]
-        id: String,
-        /// On this branch
-        #[arg(long, value_name = "BRANCH")]
-        onto: Option<String>,
-        /// Only the commits since this branch
-        #[arg(long, value_name = "BRANCH")]
-        since: Option<String>,
-        /// Run none of the repository's own hooks
-        #[arg(long)]
-        skip_hooks: bool,
-    },
+    Rebase(Rebase),
     /// Take back a rebase or merge that waits for its conflicts; the files are snapshotted first
     Abort {
         #[arg(value_name = "ATTEMPT")]
@@ -62,11 +75,7 @@ pub(super) enum Act {
         #[arg(value_name = "ATTEMPT")]
         id: String,
     },
-    /// Commit what is left and push an attempt's branch to the project's remote; never forced
-    Push {
-        #[arg(value_name = "ATTEMPT")]
-        id: String,
-    },
+    Push(Push),
     /// Change where an attempt lands; no commit moves
     Target {
         #[arg(value_name = "ATTEMPT")]
@@ -95,7 +104,7 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
             let attempt = ids::attempt(client, id)?;
             shown_status(output, &client.get(&at(&attempt, "branch-status"))?)
         }
-        Act::Merge { id, skip_hooks, wait } => merge(client, output, id, *skip_hooks, *wait),
+        Act::Merge(args) => merge(client, output, args),
         Act::Unmerge { id } => {
             let attempt = ids::attempt(client, id)?;
             client.post(&at(&attempt, "merge/undo"), None)?;
@@ -104,15 +113,7 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
                 format!("{target} is as it was before; the work is on {}", attempt.branch)
             })
         }
-        Act::Rebase { id, onto, since, skip_hooks } => {
-            let attempt = ids::attempt(client, id)?;
-            let body = json!({"new_base_branch": onto, "old_base_branch": since, "skip_hooks": skip_hooks});
-            let working = Progress::new("rebasing");
-            let rebased = client.post(&at(&attempt, "rebase"), Some(&body)).map_err(Failure::from);
-            drop(working);
-            rebased.map_err(|failure| hinted(failure, &attempt, &OUT_OF_A_CONFLICT))?;
-            on_top(client, output, &attempt)
-        }
+        Act::Rebase(args) => rebase(client, output, args),
         Act::Continue { id } => {
             let attempt = ids::attempt(client, id)?;
             let went = client.post(&at(&attempt, "conflicts/continue"), None).map_err(Failure::from);
@@ -124,14 +125,7 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
             client.post(&at(&attempt, "conflicts/abort"), None)?;
             standing(client, output, &attempt, |_| format!("{} is as it was before", attempt.short()))
         }
-        Act::Push { id } => {
-            let attempt = ids::attempt(client, id)?;
-            let working = Progress::new("pushing");
-            let pushed = client.post(&at(&attempt, "push"), None);
-            drop(working);
-            pushed?;
-            standing(client, output, &attempt, |_| format!("{} is pushed", attempt.branch))
-        }
+        Act::Push(args) => push(client, output, args),
         Act::Target { id, branch } => {
             let attempt = ids::attempt(client, id)?;
             let changed = client
@@ -149,9 +143,9 @@ pub(super) fn run(client: &Client, output: &Output, act: &Act) -> Result<Exit> {
     }
 }
 
-fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: bool) -> Result<Exit> {
-    let attempt = ids::attempt(client, typed)?;
-    if wait {
+pub(super) fn merge(client: &Client, output: &Output, args: &Merge) -> Result<Exit> {
+    let attempt = ids::attempt(client, &args.id)?;
+    if args.wait {
         let followed = follow::follow(client, output, &attempt.id, Wishes::default())?;
         if followed.exit != Exit::Ok {
             output.remark(follow::ending(&followed.attempt));
@@ -159,7 +153,7 @@ fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: 
         }
     }
     let working = Progress::new("landing");
-    let merged = client.post(&at(&attempt, "merge"), Some(&json!({"skip_hooks": skip_hooks})));
+    let merged = client.post(&at(&attempt, "merge"), Some(&json!({"skip_hooks": args.skip_hooks})));
     drop(working);
     merged.map_err(|trouble| {
         let status = ("attempt status ID", "shows how it stands");
@@ -172,6 +166,27 @@ fn merge(client: &Client, output: &Output, typed: &str, skip_hooks: bool, wait: 
         let commit = commit.map(|commit| format!(" as {}", short_id(commit))).unwrap_or_default();
         format!("{} landed on {}{commit}", attempt.short(), text(status, "target_branch_name"))
     })
+}
+
+pub(super) fn rebase(client: &Client, output: &Output, args: &Rebase) -> Result<Exit> {
+    let attempt = ids::attempt(client, &args.id)?;
+    let body = json!({
+        "new_base_branch": args.onto, "old_base_branch": args.since, "skip_hooks": args.skip_hooks,
+    });
+    let working = Progress::new("rebasing");
+    let rebased = client.post(&at(&attempt, "rebase"), Some(&body)).map_err(Failure::from);
+    drop(working);
+    rebased.map_err(|failure| hinted(failure, &attempt, &OUT_OF_A_CONFLICT))?;
+    on_top(client, output, &attempt)
+}
+
+pub(super) fn push(client: &Client, output: &Output, args: &Push) -> Result<Exit> {
+    let attempt = ids::attempt(client, &args.id)?;
+    let working = Progress::new("pushing");
+    let pushed = client.post(&at(&attempt, "push"), None);
+    drop(working);
+    pushed?;
+    standing(client, output, &attempt, |_| format!("{} is pushed", attempt.branch))
 }
 
 /// Says what to do about what is in the way, after the server's own sentence.
