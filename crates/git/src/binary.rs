@@ -3,10 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{env, fmt};
 
 use crate::call::{Call, line};
 use crate::error::{Error, Failure, Result};
+use crate::limit::Calls;
 use crate::queue::Queues;
 
 /// The oldest version that has everything called here; `--attr-source` is the newest of it.
@@ -36,6 +38,7 @@ struct Found {
     version: (u32, u32, u32),
     environment: Vec<(OsString, OsString)>,
     queues: Queues,
+    calls: Calls,
 }
 
 impl Git {
@@ -65,7 +68,8 @@ impl Git {
         let environment: Vec<_> = environment.into_iter().filter(|(name, _)| is_kept(name)).collect();
         let with_version = |version, environment| {
             let program = program.to_path_buf();
-            Git(Arc::new(Found { program, version, environment, queues: Queues::default() }))
+            let (queues, calls) = (Queues::default(), Calls::default());
+            Git(Arc::new(Found { program, version, environment, queues, calls }))
         };
         let unchecked = with_version((0, 0, 0), environment.clone());
         let answer = Call::new(&unchecked, "version").run().map_err(|failure| match failure {
@@ -91,6 +95,26 @@ impl Git {
     /// Returns where the binary is.
     pub fn program(&self) -> &Path {
         &self.0.program
+    }
+
+    /// Ends every call that is under way, and lets none be started any more. Blocks until they have ended, for some
+    /// seconds at most.
+    pub fn close(&self) {
+        self.0.calls.close();
+    }
+
+    /// How many calls were ended because they took too long.
+    pub fn overdue_calls(&self) -> u64 {
+        self.0.calls.overdue()
+    }
+
+    /// Gives no call more time than this, whatever its verb: for tests, which do not wait for minutes.
+    pub fn limit_calls(&self, most: Duration) {
+        self.0.calls.limit(most);
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.0.calls
     }
 
     pub(crate) fn environment(&self) -> &[(OsString, OsString)] {

@@ -1,14 +1,15 @@
 //! One call of git, made so that nothing which a repository's config names is run.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
 
 use crate::binary::Git;
 use crate::error::Failure;
+use crate::limit::{End, Running, usual};
 
 /// Settings of every call. They travel as `GIT_CONFIG_*` variables and not as `-c`, because `-c` splits at the
 /// first `=` and a driver may be called `a=b`.
@@ -19,9 +20,6 @@ const SETTINGS: [(&str, &str); 5] = [
     ("submodule.recurse", "false"),
     ("i18n.commitEncoding", "UTF-8"),
 ];
-
-/// How much of a complaint is kept.
-const TOLD: u64 = 64 * 1024;
 
 const HOOKS: &str = "core.hooksPath";
 
@@ -35,6 +33,9 @@ pub(crate) struct Call {
     environment: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
     is_gentle: bool,
+    /// Where it was told to run, for what is said about it.
+    directory: PathBuf,
+    limit: Duration,
 }
 
 /// How far work that nobody waits for stands back behind everything else on the machine.
@@ -59,12 +60,21 @@ impl Call {
             environment: environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             input: None,
             is_gentle: false,
+            directory: PathBuf::new(),
+            limit: usual(verb),
         }
     }
 
     /// Runs in `directory`, whatever the directory of this process is.
-    pub(crate) fn from(self, directory: &Path) -> Call {
+    pub(crate) fn from(mut self, directory: &Path) -> Call {
+        self.directory = directory.to_path_buf();
         self.global("-C").global(directory)
+    }
+
+    /// Gives it this much time instead of what its verb usually has.
+    pub(crate) fn within(mut self, limit: Duration) -> Call {
+        self.limit = limit;
+        self
     }
 
     /// Adds an option that stands before the verb.
@@ -147,59 +157,84 @@ impl Call {
 
     /// Runs it and returns so many bytes of its standard output, and whether there were more; git is ended then.
     pub(crate) fn run_for_at_most(self, most: u64) -> Result<(Vec<u8>, bool), Failure> {
-        let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
-        let mut command = self.command();
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(start)?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (mut answer, mut told) = (Vec::new(), Vec::new());
-        let read = thread::scope(|scope| {
-            // Beyond that its pipe is closed, and git may end of it.
-            scope.spawn(|| stderr.map(|mut pipe| pipe.by_ref().take(TOLD).read_to_end(&mut told)));
-            let read = stdout.map_or(Ok(0), |pipe| pipe.take(most + 1).read_to_end(&mut answer));
-            if answer.len() as u64 > most {
-                // It may have ended by itself, which is as good.
-                let _ended = child.kill();
+        let verb = self.verb;
+        let (mut output, has_more) = self.hear(Some(most))?;
+        match (has_more, output.status.success()) {
+            (true, _) => {
+                output.stdout.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+                Ok((output.stdout, true))
             }
-            read
-        });
-        let status = read.and_then(|_| child.wait()).map_err(start)?;
-        if answer.len() as u64 > most {
-            answer.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-            return Ok((answer, true));
-        }
-        match status.success() {
-            true => Ok((answer, false)),
-            false => Err(Failure::exit(self.verb, status, String::from_utf8_lossy(&told).trim())),
+            (false, true) => Ok((output.stdout, false)),
+            (false, false) => Err(failure(verb, &output)),
         }
     }
 
     /// Runs it and returns whatever came of it.
-    pub(crate) fn output(mut self) -> Result<Output, Failure> {
+    pub(crate) fn output(self) -> Result<Output, Failure> {
+        Ok(self.hear(None)?.0)
+    }
+
+    fn hear(mut self, most: Option<u64>) -> Result<(Output, bool), Failure> {
         let input = self.input.take();
         let mut command = self.command();
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
-        let mut child = command.spawn().map_err(start)?;
-        if self.is_gentle
-            && let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
-        {
-            // It does its work all the same when it may not be asked to stand back.
-            let _asked = rustix::process::setpriority_process(Some(pid), GENTLE);
-        }
-        let pipe = child.stdin.take();
-        thread::scope(|scope| {
-            if let (Some(mut pipe), Some(input)) = (pipe, input) {
-                // Git may end before it has read everything; its exit code tells that, not the broken pipe.
-                scope.spawn(move || drop(pipe.write_all(&input)));
-            }
-            child.wait_with_output().map_err(start)
-        })
+        let running = self.start(&mut command)?;
+        let limit = running.limit();
+        let heard = running.hear(input, most).map_err(|source| self.not_started(source))?;
+        let has_more = most.is_some_and(|most| heard.output.len() as u64 > most);
+        let status = match self.exited(heard.end, limit) {
+            // It was ended because it had said enough.
+            Err(_) if has_more => ExitStatus::default(),
+            status => status?,
+        };
+        Ok((Output { status, stdout: heard.output, stderr: heard.errors }, has_more))
     }
 
-    /// Makes the command, for a caller that runs it in its own way.
-    pub(crate) fn command(&self) -> Command {
+    /// Runs it with files for what it writes, because hooks may leave something running that would hold a pipe open.
+    /// Returns nothing when its time was up.
+    pub(crate) fn run_into(self, output: File, errors: File) -> Result<Option<ExitStatus>, Failure> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let running = self.start(&mut command)?;
+        let limit = running.limit();
+        match running.wait().map_err(|source| self.not_started(source))? {
+            End::TimeUp => Ok(None),
+            end => self.exited(end, limit).map(Some),
+        }
+    }
+
+    /// Starts it for a caller that speaks to it in turns.
+    pub(crate) fn talk(self) -> Result<Running, Failure> {
+        let mut command = self.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        self.start(&mut command)
+    }
+
+    fn start(&self, command: &mut Command) -> Result<Running, Failure> {
+        let running = Running::start(&self.git, command, self.limit);
+        let running = running.map_err(|source| self.not_started(source))?;
+        let running = running.ok_or_else(|| Failure::Stopped { verb: self.verb.to_string() })?;
+        if self.is_gentle {
+            // It does its work all the same when it may not be asked to stand back.
+            let _asked = rustix::process::setpriority_process(Some(running.pid()), GENTLE);
+        }
+        Ok(running)
+    }
+
+    fn not_started(&self, source: std::io::Error) -> Failure {
+        Failure::Start { program: self.git.program().to_path_buf(), source }
+    }
+
+    fn exited(&self, end: End, limit: Duration) -> Result<ExitStatus, Failure> {
+        match end {
+            End::Exited(status) => Ok(status),
+            End::TimeUp => Err(Failure::time_up(self.verb, &self.directory, limit)),
+            End::Stopped => Err(Failure::Stopped { verb: self.verb.to_string() }),
+        }
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(self.git.program());
         command.env_clear().envs(self.git.environment().iter().map(|(name, value)| (name, value)));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));

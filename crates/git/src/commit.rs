@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use crate::call::Call;
@@ -12,7 +11,6 @@ use crate::changes::Changes;
 use crate::checkout::{Checkout, Worktree, linked_git_dir};
 use crate::drivers::{Drivers, joined};
 use crate::error::{Error, Failure, Result, io_error};
-use crate::limit::run_for;
 use crate::scratch::Scratch;
 
 /// How much of the end of a hook's output is kept.
@@ -105,12 +103,8 @@ pub(crate) fn make(
 
     let output = fs::File::create(&log).map_err(io_error("write", &log))?;
     let errors = output.try_clone().map_err(io_error("write", &log))?;
-    let mut command = call.command();
-    // A file and not a pipe: a hook may leave something running that would hold a pipe open.
-    command.stdin(Stdio::null()).stdout(output).stderr(errors);
-    let ended = run_for(&mut command, request.time_limit).map_err(|source| {
-        Failure::Start { program: checkout.git.program().to_path_buf(), source }.during(act())
-    })?;
+    let ended = call.within(request.time_limit).run_into(output, errors);
+    let ended = ended.map_err(|failure| failure.during(act()))?;
 
     // A hook that runs after the commit cannot undo it, whatever becomes of the hook.
     let head = checkout.head()?;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use crate::redact;
 
@@ -113,6 +114,14 @@ pub enum Failure {
     Exit { verb: String, status: ExitStatus, stderr: String },
     #[error("git {verb} answered {answer:?}")]
     Answer { verb: String, answer: String },
+    #[error(
+        "git {verb} in {} was ended because it took more than {}; see whether the disk that holds it answers, and try \
+         again",
+        directory.display(), how_long(*after)
+    )]
+    TimeUp { verb: String, directory: PathBuf, after: Duration },
+    #[error("git {verb} was ended because Forge stops; try again when it runs")]
+    Stopped { verb: String },
 }
 
 impl Failure {
@@ -126,6 +135,11 @@ impl Failure {
         Failure::Answer { verb: verb.into(), answer: redact(answer) }
     }
 
+    /// A call that was ended because it took too long.
+    pub(crate) fn time_up(verb: impl Into<String>, directory: &Path, after: Duration) -> Self {
+        Failure::TimeUp { verb: verb.into(), directory: directory.to_path_buf(), after }
+    }
+
     /// Gives the failure the act and the object that it spoiled.
     pub(crate) fn during(self, act: impl Into<String>) -> Error {
         Error::Git { act: act.into(), source: self }
@@ -135,8 +149,19 @@ impl Failure {
     pub(crate) fn stderr(&self) -> &str {
         match self {
             Failure::Exit { stderr, .. } => stderr,
-            Failure::Start { .. } | Failure::Answer { .. } => "",
+            Failure::Start { .. }
+            | Failure::Answer { .. }
+            | Failure::TimeUp { .. }
+            | Failure::Stopped { .. } => "",
         }
+    }
+}
+
+fn how_long(time: Duration) -> String {
+    match (time.as_secs(), time.as_millis()) {
+        (0, millis) => format!("{millis} ms"),
+        (secs, _) if secs % 60 == 0 => format!("{} min", secs / 60),
+        (secs, _) => format!("{secs} s"),
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::drivers::Drivers;
 use crate::error::Result;
+use crate::limit::WRITING;
 use crate::names::is_oid;
 use crate::private::{Private, Settings};
 use crate::repo::Repo;
@@ -96,7 +97,7 @@ impl Repo {
         }
         let mut option = std::ffi::OsString::from("--path=");
         option.push(path);
-        let call = self.checkout.files("cat-file").settings(&drivers.overrides);
+        let call = self.checkout.files("cat-file").within(WRITING).settings(&drivers.overrides);
         let content = call.arg("--filters").arg(option).arg(oid).run();
         content.map_err(|failure| failure.during(format!("read {} as it was", path.display())))
     }

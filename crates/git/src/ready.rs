@@ -9,6 +9,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -17,6 +19,7 @@ use crate::checkout::{Checkout, Worktree};
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result, io_error};
 use crate::names::check_branch_name;
+use crate::plain_file::{self, Plain};
 use crate::repo::Repo;
 use crate::worktrees::index_entries;
 
@@ -25,6 +28,9 @@ const SYMREF_UPDATE: (u32, u32, u32) = (2, 46, 0);
 
 /// Stands in the entry of a worktree that is ready.
 const REMEMBERED: &str = "forge-ready";
+
+/// Far more than anybody has in a file of settings.
+const LARGEST_SETTINGS: u64 = 16 << 20;
 
 /// A worktree that waits, detached at a commit.
 #[derive(Debug, Clone)]
@@ -100,7 +106,9 @@ impl Repo {
 
     /// Says why worktrees of this repository cannot be made ahead, when that is so.
     pub fn why_not_ready(&self) -> Result<Option<&'static str>> {
-        let config = fs::read(self.common_dir().join("config")).unwrap_or_default();
+        let Some(config) = settings(&self.common_dir().join("config")) else {
+            return Ok(Some("its config cannot be read"));
+        };
         let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
         if config.contains("promisor") || config.contains("partialclone") {
             return Ok(Some("its files may have to be fetched first"));
@@ -137,10 +145,11 @@ impl Repo {
     }
 
     /// Reads what a checkout depends on besides its commit, so that a change of it can be told. Branches and
-    /// remotes, which change all the time, have no part in it.
+    /// remotes, which change all the time, have no part in it. What cannot be read is like nothing else, not even
+    /// like itself a moment later.
     pub fn circumstances(&self) -> Vec<u8> {
         let (common, own) = (self.common_dir(), &self.checkout.git_dir);
-        let config = fs::read(common.join("config")).unwrap_or_default();
+        let config = settings(&common.join("config")).unwrap_or_else(unknown);
         let mut read = Vec::new();
         let mut counts = true;
         for line in config.split(|byte| *byte == b'\n') {
@@ -157,7 +166,7 @@ impl Repo {
             [common.join("info/attributes"), own.join("info/sparse-checkout"), own.join("config.worktree")]
         {
             read.push(0);
-            read.extend(fs::read(file).unwrap_or_default());
+            read.extend(settings(&file).unwrap_or_else(unknown));
         }
         read
     }
@@ -166,6 +175,26 @@ impl Repo {
         let reason = fs::read(git_dir.join("locked")).ok()?;
         Some(String::from_utf8_lossy(&reason).trim_end_matches('\n').to_string())
     }
+}
+
+/// Reads a file of settings: empty when there is none, and nothing when it cannot be read.
+fn settings(path: &Path) -> Option<Vec<u8>> {
+    match plain_file::read(path, LARGEST_SETTINGS, true) {
+        Plain::Bytes(bytes) => Some(bytes),
+        Plain::Nothing
+            if fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) =>
+        {
+            Some(Vec::new())
+        }
+        Plain::Nothing | Plain::TooLong => None,
+    }
+}
+
+/// Something that nothing else is equal to.
+fn unknown() -> Vec<u8> {
+    static ASKED: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("unreadable {now:?} {}\n", ASKED.fetch_add(1, Ordering::Relaxed)).into_bytes()
 }
 
 impl Ready {

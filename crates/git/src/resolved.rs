@@ -13,6 +13,7 @@ use crate::call::paths;
 use crate::checkout::Worktree;
 use crate::drivers::{Drivers, joined};
 use crate::error::{Failure, Result};
+use crate::limit::WRITING;
 use crate::scratch::Scratch;
 
 /// Larger files are not looked through for the marks of a conflict.
@@ -121,7 +122,7 @@ impl Worktree {
         }
         let mut name = OsString::from("AUTO_MERGE:");
         name.push(path);
-        let written = self.files("cat-file", drivers).arg("--filters").arg(name).run()?;
+        let written = self.files("cat-file", drivers).within(WRITING).arg("--filters").arg(name).run()?;
         Ok(fs::read(&file).is_ok_and(|bytes| bytes == written))
     }
 }

@@ -16,6 +16,7 @@ use crate::checkout::{Checkout, Worktree, linked_git_dir};
 use crate::converted::filtered;
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
+use crate::limit::WRITING;
 use crate::placing::{Place, is_inside};
 use crate::tree_diff::{Differing, Entry, between};
 
@@ -71,7 +72,10 @@ impl Worktree {
         let drivers = Drivers::of(checkout)?;
         for (change, entry) in filtered.iter().filter_map(|change| Some((change, change.new.as_ref()?))) {
             let path = joined("--path=", &change.path);
-            let call = checkout.files("cat-file").global(format!("--attr-source={}", request.snapshot));
+            let call = checkout
+                .files("cat-file")
+                .within(WRITING)
+                .global(format!("--attr-source={}", request.snapshot));
             let call = call.settings(&drivers.overrides).args(["--filters"]).arg(path).arg(&entry.oid);
             let content = call.run().map_err(|failure| failure.during(self.restoring()))?;
             place.write(&change.path, &content, entry.is_executable())?;

@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::process::Stdio;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -17,7 +16,7 @@ use crate::call::Call;
 use crate::checkout::Checkout;
 use crate::commit::{failed_hook, tail};
 use crate::drivers::Drivers;
-use crate::error::{Failure, Result, io_error};
+use crate::error::{Result, io_error};
 use crate::redact;
 use crate::scratch::Scratch;
 
@@ -126,12 +125,8 @@ pub(crate) fn speak(
     let trace = scratch.path().join("trace");
     let (out, err) = (scratch.write("output", "")?, scratch.write("errors", "")?);
     let open = |path: &std::path::Path| fs::File::create(path).map_err(io_error("write", path));
-    let mut command = call.env("GIT_TRACE2_EVENT", &trace).command();
-    // Files and not pipes: a hook may leave something running that would hold a pipe open.
-    command.stdin(Stdio::null()).stdout(open(&out)?).stderr(open(&err)?);
-    let ended = crate::limit::run_for(&mut command, limit).map_err(|source| {
-        Failure::Start { program: checkout.git.program().to_path_buf(), source }.during(act)
-    })?;
+    let call = call.env("GIT_TRACE2_EVENT", &trace).within(limit);
+    let ended = call.run_into(open(&out)?, open(&err)?).map_err(|failure| failure.during(act))?;
     let clean = |text: String| {
         let text = redact(&text);
         match credential {

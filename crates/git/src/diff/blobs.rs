@@ -2,12 +2,14 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout};
+use std::time::Instant;
 
 use crate::binary::Git;
 use crate::call::Call;
 use crate::checkout::Checkout;
 use crate::error::{Failure, Result};
+use crate::limit::{Running, Timed};
 use crate::names::is_oid;
 
 /// What became of the question for a blob.
@@ -30,9 +32,10 @@ pub(super) struct Blobs {
 /// A `git cat-file` that waits for names. It ends when its input does, whatever becomes of us.
 #[derive(Debug)]
 struct Talk {
-    child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: BufReader<Timed<ChildStdout>>,
+    /// Ended when the talk is over: it reads only, so there is nothing that it could leave half-done.
+    running: Running,
 }
 
 impl Blobs {
@@ -47,9 +50,13 @@ impl Blobs {
         }
         let first = self.ask(oid, most);
         // Git may have been ended in the meantime; a second one is asked before that counts.
-        let answer = first.or_else(|_| {
-            self.talk = None;
-            self.ask(oid, most)
+        let answer = first.or_else(|failure| match failure {
+            // What did not answer in time will not do so now.
+            Failure::TimeUp { .. } | Failure::Stopped { .. } => Err(failure),
+            _ => {
+                self.talk = None;
+                self.ask(oid, most)
+            }
         });
         answer.map_err(|failure| {
             self.talk = None;
@@ -63,7 +70,15 @@ impl Blobs {
             None => self.begin()?,
         };
         let talk = self.talk.insert(talk);
-        let broken = |source: io::Error| Failure::answer("cat-file", &source.to_string());
+        let limit = talk.running.limit();
+        let (git, common_dir) = (&self.git, &self.common_dir);
+        let broken = |source: io::Error| match source.kind() {
+            io::ErrorKind::TimedOut => {
+                git.calls().was_overdue();
+                Failure::time_up("cat-file", common_dir, limit)
+            }
+            _ => Failure::answer("cat-file", &source.to_string()),
+        };
         let Some(bytes) = talk.header(&format!("info {oid}\n")).map_err(broken)? else {
             return Ok(Blob::Missing);
         };
@@ -79,20 +94,20 @@ impl Blobs {
     fn begin(&self) -> Result<Talk, Failure> {
         let call = Call::new(&self.git, "cat-file").from(&self.common_dir);
         let call = call.global_path("--git-dir=", &self.common_dir);
-        let mut command = call.arg("--batch-command=%(objecttype) %(objectsize)").command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let start = |source| Failure::Start { program: self.git.program().to_path_buf(), source };
-        let mut child = command.spawn().map_err(start)?;
-        match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => Ok(Talk { child, input, output: BufReader::new(output) }),
-            _ => Err(Failure::answer("cat-file", "nothing")),
-        }
+        let mut running = call.arg("--batch-command=%(objecttype) %(objectsize)").talk()?;
+        let Some((input, output)) = running.pipes() else {
+            return Err(Failure::answer("cat-file", "nothing"));
+        };
+        let output = Timed { pipe: output, until: Instant::now() };
+        Ok(Talk { input, output: BufReader::new(output), running })
     }
 }
 
 impl Talk {
     /// Asks, and reads how long the answer is; none when there is no such blob.
     fn header(&mut self, question: &str) -> io::Result<Option<u64>> {
+        // A question is shorter than what a pipe holds, so asking it waits for nobody.
+        self.output.get_mut().until = Instant::now() + self.running.limit();
         self.input.write_all(question.as_bytes())?;
         self.input.flush()?;
         let mut line = String::new();
@@ -111,13 +126,5 @@ impl Talk {
             Some(b'\n') if read as u64 == bytes + 1 => Ok(body),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-    }
-}
-
-impl Drop for Talk {
-    fn drop(&mut self) {
-        // It reads only, so there is nothing that it could leave half-done; one that has ended is only reaped.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
     }
 }

@@ -11,6 +11,7 @@ mod commits;
 mod diffs;
 mod hostile;
 mod landing;
+mod limits;
 mod listing;
 mod opening;
 mod ready;

@@ -281,6 +281,17 @@ fn a_reftable_repository_hands_over_like_any_other() {
 }
 
 #[test]
+fn a_repository_whose_config_cannot_be_read_is_not_made_ready_and_is_never_as_it_was() {
+    let world = World::new();
+    let (repo, config) = (world.repo(), world.path("repo/.git/config"));
+    assert_eq!(repo.circumstances(), repo.circumstances());
+    fs::remove_file(&config).unwrap();
+    fs::create_dir(&config).unwrap();
+    assert_eq!(repo.why_not_ready().unwrap(), Some("its config cannot be read"));
+    assert_ne!(repo.circumstances(), repo.circumstances());
+}
+
+#[test]
 fn a_repository_whose_files_depend_on_more_than_the_commit_is_not_made_ready() {
     let world = World::new();
     let directory = world.path("repo");
