@@ -1,4 +1,4 @@
-//! The store: one database, one writer thread, a few readers.
+//! The store: one database, one thread that writes, a few that read.
 //!
 //! It is private to the engine. A write is one transaction that also inserts its events; after the commit a
 //! bell rings with the newest event's number. The functions of the nouns below are plain: a connection in,
@@ -29,6 +29,7 @@ pub(crate) mod order;
 pub(crate) mod ports;
 pub(crate) mod projects;
 pub(crate) mod queue;
+mod readers;
 pub(crate) mod ready;
 pub(crate) mod removed;
 pub(crate) mod rules;
@@ -44,26 +45,22 @@ pub(crate) mod usages;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 pub(crate) use conn::{Conn, Error};
 pub(crate) use migrate::MigrateError;
 pub(crate) use writer::{Tx, now};
 
+use readers::Readers;
 use writer::Writer;
-
-/// How many reads may go on at once.
-const READERS: usize = 4;
 
 /// The open database.
 #[derive(Debug)]
 pub(crate) struct Store {
     writer: Writer,
+    readers: Readers,
     path: PathBuf,
-    idle: Arc<Mutex<Vec<Conn>>>,
-    turn: Arc<Semaphore>,
     bell: watch::Receiver<i64>,
 }
 
@@ -90,13 +87,8 @@ impl Store {
         let conn = Conn::writer(&path).map_err(open)?;
         migrate::migrate(&conn, &path, &backups, stamp)?;
         let (writer, bell) = Writer::start(conn).map_err(open)?;
-        Ok(Self {
-            writer,
-            path,
-            idle: Arc::new(Mutex::new(Vec::new())),
-            turn: Arc::new(Semaphore::new(READERS)),
-            bell,
-        })
+        let readers = Readers::start(&path).map_err(open)?;
+        Ok(Self { writer, readers, path, bell })
     }
 
     /// Rings with the newest event's number after every commit that had events.
@@ -132,30 +124,8 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Conn) -> Result<T, Error> + Send + 'static,
     {
-        let turn = self.turn.clone().acquire_owned().await.map_err(|_| Error::Closed)?;
-        let idle = self.idle.clone();
-        let path = self.path.clone();
-        tokio::task::spawn_blocking(move || {
-            let taken = lock(&idle).pop();
-            let conn = match taken {
-                Some(conn) => conn,
-                None => Conn::reader(&path)?,
-            };
-            conn.batch("begin")?;
-            let seen = look(&conn);
-            conn.batch("rollback")?;
-            lock(&idle).push(conn);
-            drop(turn);
-            seen
-        })
-        .await
-        .map_err(|_| Error::Closed)?
+        self.readers.run(look).await
     }
-}
-
-/// Locks the idle connections; a panic elsewhere cannot have left them half-changed.
-fn lock(idle: &Mutex<Vec<Conn>>) -> std::sync::MutexGuard<'_, Vec<Conn>> {
-    idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Declares the statements of a file as constants, and the list that a test prepares.
