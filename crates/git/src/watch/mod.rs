@@ -47,6 +47,8 @@ struct Table {
     interests: HashMap<i32, Vec<(u64, Place)>>,
     heard: HashMap<u64, Arc<Heard>>,
     last: u64,
+    /// How often watches of the system ended.
+    ended: u64,
 }
 
 impl TreeWatcher {
@@ -97,8 +99,16 @@ impl Drop for TreeWatcher {
 impl Shared {
     /// Watches a directory for somebody; one that they watch already gets the new meaning.
     fn add(&self, id: u64, directory: &Path, place: Place) -> io::Result<i32> {
-        let mut table = self.table();
-        let number = self.notices.add(directory)?;
+        // Nobody is held up while the directory is looked up: its disk may not answer. When a watch has ended
+        // meanwhile, it may have been this very one, and it is begun anew.
+        let (number, mut table) = loop {
+            let ended = self.table().ended;
+            let number = self.notices.add(directory)?;
+            let table = self.table();
+            if table.ended == ended {
+                break (number, table);
+            }
+        };
         let interests = table.interests.entry(number).or_default();
         match interests.iter_mut().find(|(other, known)| *other == id && known.is_like(&place)) {
             Some((_, known)) => known.become_also(place),
@@ -120,6 +130,7 @@ impl Shared {
     }
 
     fn drop_interests(&self, table: &mut Table, id: u64) {
+        let before = table.interests.len();
         table.interests.retain(|number, interests| {
             interests.retain(|(other, _)| *other != id);
             if interests.is_empty() {
@@ -127,6 +138,7 @@ impl Shared {
             }
             !interests.is_empty()
         });
+        table.ended += u64::from(table.interests.len() < before);
     }
 
     fn listen(&self) {
@@ -151,7 +163,10 @@ impl Shared {
                         }
                     }
                 }
-                Notice::Forgotten { watch } => drop(table.interests.remove(watch)),
+                Notice::Forgotten { watch } => {
+                    table.interests.remove(watch);
+                    table.ended += 1;
+                }
                 Notice::Overflow => {
                     for heard in table.heard.values() {
                         heard.note_everything();
