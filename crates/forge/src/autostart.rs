@@ -3,9 +3,8 @@
 //! A server is started only when no address was named and `CI` is not set: whoever names an address, or runs
 //! without a person, wants to know that the server is missing.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -15,12 +14,10 @@ use crate::cli::Globals;
 use crate::client::{Client, Target, Trouble};
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
-use crate::{address, environment, home, server_file};
+use crate::{address, environment, home, server_file, server_log};
 
 /// How long a new server may take until it answers.
 const START: Duration = Duration::from_secs(10);
-/// A server log larger than this is put aside before a new server writes to it.
-const LARGEST_LOG: u64 = 10 * 1024 * 1024;
 
 /// Returns a client of a server that answers.
 pub(crate) fn connect(globals: &Globals, output: &Output) -> Result<Client> {
@@ -55,7 +52,7 @@ pub(crate) fn running(home: &Path) -> Option<Client> {
 
 fn start(home: &Path, output: &Output) -> Result<Client> {
     home::create(home)?;
-    let log_path = home.join("server.log");
+    let log_path = server_log::path(home);
     let (child, log_start) = spawn(home, &log_path).map_err(|error| {
         Failure::away(format!("could not start a server for {}: {error}", home.display()))
     })?;
@@ -65,10 +62,8 @@ fn start(home: &Path, output: &Output) -> Result<Client> {
 }
 
 fn spawn(home: &Path, log_path: &Path) -> std::io::Result<(Child, u64)> {
-    if fs::metadata(log_path).is_ok_and(|found| found.len() > LARGEST_LOG) {
-        fs::rename(log_path, log_path.with_extension("log.1"))?;
-    }
-    let mut log = OpenOptions::new().append(true).create(true).mode(0o600).open(log_path)?;
+    server_log::put_aside(log_path)?;
+    let mut log = server_log::open(log_path)?;
     let log_start = log.seek(SeekFrom::End(0))?;
     let child = Command::new(std::env::current_exe()?)
         .args(["serve", "--background", "--data"])

@@ -39,6 +39,7 @@ mod repository;
 mod scripted;
 mod serve;
 mod server_file;
+mod server_log;
 mod session_state;
 mod sse;
 mod stop_server;

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forge_engine::{
@@ -28,6 +29,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::output::Output;
 use crate::port_file::PortFile;
 use crate::server_file::{self, ServerFile};
+use crate::server_log::ServerLog;
 use crate::{browser, home, token};
 
 /// What is logged when `RUST_LOG` says nothing.
@@ -63,7 +65,7 @@ pub(crate) fn serve(output: &Output, plan: &Plan) -> Result<Exit> {
         let _ = rustix::process::setsid();
     }
     home::create(&plan.home)?;
-    log_to_stderr()?;
+    log_to_stderr(plan)?;
     if let Some(other) = server_file::find(&plan.home) {
         return Err(second(plan, Some(&other), None));
     }
@@ -416,16 +418,20 @@ fn told_to_stop() -> Result<impl Future<Output = ()> + Send> {
     })
 }
 
-fn log_to_stderr() -> Result<()> {
+fn log_to_stderr(plan: &Plan) -> Result<()> {
     let wanted = environment::text(RUST_LOG).unwrap_or_else(|| DEFAULT_LOG.to_string());
     let filter = EnvFilter::try_new(&wanted)
         .map_err(|error| Failure::invalid(format!("{RUST_LOG} is not understood: {error}")))?;
     // Fails only when something else in this process logs already, and then it may go on.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
+    let _ = match ServerLog::of_this_process(&plan.home).filter(|_| plan.background) {
+        Some(log) => builder.with_writer(Arc::new(log)).try_init(),
+        None => builder.with_writer(io::stderr).try_init(),
+    };
     Ok(())
 }
 
 #[cfg(test)]
+    let builder = tracing_subscriber::fmt().with_env_filter(filter);
 mod tests {
     use super::*;
 

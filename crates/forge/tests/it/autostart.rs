@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::{Pid, getsid};
 use serde_json::Value;
 
-use crate::world::{Running, World, mode};
+use crate::world::{Running, World, eventually, mode};
 
 /// Runs forge without the `CI` that keeps servers from being started.
 fn by_hand(world: &World, args: &[&str]) -> Running {
@@ -67,4 +67,26 @@ fn a_server_that_cannot_start_is_told_with_the_end_of_its_log() {
     let kept = fs::read_to_string(world.home().join("forge.db")).unwrap();
     assert_eq!(kept, "this is no database, and it is precious");
     fs::remove_dir_all(world.home()).unwrap();
+}
+
+#[test]
+fn the_log_of_a_server_is_put_aside_while_it_runs() {
+    let world = World::new();
+    fs::create_dir_all(world.home()).unwrap();
+    let (log, older) = (world.home().join("server.log"), world.home().join("server.log.1"));
+    // Just not too large for a server that starts.
+    fs::write(&log, vec![b'\n'; 10 * 1024 * 1024 - 1024]).unwrap();
+    let mut command = world.forge(&["list"]);
+    command.env_remove("CI").env("RUST_LOG", "trace");
+    let ended = Running::start(command).end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    eventually("the log is put aside", || {
+        by_hand(&world, &["list"]).end();
+        older.exists().then_some(())
+    });
+    assert!(fs::metadata(&older).unwrap().len() >= 10 * 1024 * 1024 - 1024);
+    eventually("what comes later is in the new one", || {
+        by_hand(&world, &["list"]).end();
+        fs::metadata(&log).is_ok_and(|found| found.len() > 0).then_some(())
+    });
 }
