@@ -1,5 +1,7 @@
 //! Two ways of running something aside: what blocks, and what must not be broken off.
 
+use std::path::Path;
+
 use crate::{Error, Result, aside};
 
 /// Runs something that blocks where it may.
@@ -12,6 +14,12 @@ pub(crate) async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send +
     tokio::task::spawn_blocking(step)
         .await
         .map_err(|error| Error::internal(format!("a background step broke off: {error}")))
+}
+
+/// Says whether a directory is there, without holding anybody up whose disk answers.
+pub(crate) async fn is_dir(path: &Path) -> Result<bool> {
+    let path = path.to_path_buf();
+    blocking(move || path.is_dir()).await
 }
 
 /// Runs a verb to its end even when nobody waits for it any more.

@@ -16,7 +16,7 @@ use forge_process::{Control, Liveness, Spawned};
 use tokio::sync::Notify;
 
 use crate::ask_rules::{self, Opened};
-use crate::background::blocking;
+use crate::background::{blocking, is_dir};
 use crate::finish::Ending;
 use crate::fold::{Effects, Outcome, Progress};
 use crate::folding::{Folding, Read};
@@ -121,7 +121,7 @@ impl Engine {
     /// Looks after a run until it is over.
     async fn drive(&self, run: &Run, handle: &Arc<Handle>) -> Result<()> {
         let dir = self.inner.paths.run(run.id);
-        if !dir.is_dir() {
+        if !is_dir(&dir).await? {
             // Somebody removed it; what runs there would run on with nobody to look after it.
             let marker = run.id.to_string();
             blocking(move || forge_process::sweep(&marker, &dir))

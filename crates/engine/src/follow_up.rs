@@ -7,8 +7,7 @@ use forge_model::{
     AttemptId, AttemptState, CommentId, ImageId, Noun, Op, ProfileId, Run, RunId, RunKind, RunState,
 };
 
-use crate::background::blocking;
-use crate::background::detached;
+use crate::background::{blocking, detached, is_dir};
 use crate::held::{hold_follow_up, may_run};
 use crate::input::Input;
 use crate::intent::{Intent, What};
@@ -121,7 +120,7 @@ impl Engine {
             self.check_images(&follow.images).await?;
             let attempt = self.attempt(id).await?.attempt;
             // A running agent may look as soon as it is told. Where there is no worktree, nothing will be told.
-            if attempt.worktree.is_dir() && !attempt.in_place {
+            if !attempt.in_place && is_dir(&attempt.worktree).await? {
                 self.put_images(None, &follow.images, &attempt.worktree).await?;
             }
         }
@@ -222,7 +221,7 @@ impl Engine {
         }
         self.check_room(&intent.worktree).await?;
         let (engine, repository) = (self.clone(), intent.repository.clone());
-        let was_there = intent.worktree.is_dir();
+        let was_there = is_dir(&intent.worktree).await?;
         let worktree = self.ensure_worktree(intent.attempt).await?;
         if !was_there {
             intent.note = self.bring_files(intent).await?;

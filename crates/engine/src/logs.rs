@@ -12,7 +12,7 @@ use forge_model::RunId;
 use forge_process::{Liveness, LogReader, Record, Stream, Watch};
 use tokio::sync::Notify;
 
-use crate::background::blocking;
+use crate::background::{blocking, is_dir};
 use crate::launch::process_error;
 use crate::{Engine, Error, Result};
 
@@ -104,7 +104,7 @@ impl Engine {
     async fn tail(&self, run: RunId, from: u64, follow: bool) -> Result<LogTail> {
         self.run(run).await?;
         let dir = self.inner.paths.run(run);
-        if !dir.is_dir() {
+        if !is_dir(&dir).await? {
             return Err(Error::not_found(format!("run {run} has no log any more")));
         }
         let wake = Arc::new(Notify::new());

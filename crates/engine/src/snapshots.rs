@@ -9,7 +9,7 @@ use forge_model::{AttemptId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::background::blocking;
+use crate::background::{blocking, is_dir};
 use crate::store::snapshots::{self, Kept, Taken};
 use crate::{AttemptView, Engine, Result};
 
@@ -78,7 +78,7 @@ impl Engine {
     pub(crate) async fn keep_snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<Kept>> {
         let AttemptView { attempt, .. } = self.attempt(id).await?;
         // Nothing of ours is destructive to a person's own checkout.
-        if attempt.in_place || !attempt.worktree.exists() {
+        if attempt.in_place || !is_dir(&attempt.worktree).await? {
             return Ok(None);
         }
         let project = self.project(attempt.project).await?;

@@ -28,7 +28,7 @@ pub(crate) use writer::Writer;
 
 use reader::Reader;
 
-use crate::background::blocking;
+use crate::background::{blocking, is_dir};
 use crate::folding::{Folding, Read};
 use crate::store::runs;
 use crate::{Engine, Error, Result, launch};
@@ -49,7 +49,7 @@ impl Engine {
         if run.kind != RunKind::Agent {
             return Err(Error::not_found(format!("run {id} is a script: it has a log and no entries")));
         }
-        if !self.inner.paths.run(id).is_dir() {
+        if !is_dir(&self.inner.paths.run(id)).await? {
             return Err(Error::not_found(format!("run {id} has no log any more")));
         }
         Ok(EntryTail::new(self.clone(), run, from, follow))

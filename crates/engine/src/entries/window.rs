@@ -11,7 +11,7 @@ use forge_model::{AttemptId, Entry, Run, RunId, RunKind};
 
 use super::reader::Reader;
 use super::tail::position_at_end;
-use crate::background::blocking;
+use crate::background::{blocking, is_dir};
 use crate::{Engine, Error, Result};
 
 /// About how much JSON a window has at most; a single entry may have more.
@@ -274,7 +274,7 @@ impl Engine {
     /// Waits until the entries of a run are there, as far as its log goes; false when it has no log any more.
     pub(super) async fn are_there(&self, run: &Run) -> Result<bool> {
         let dir = self.inner.paths.run(run.id);
-        if !dir.is_dir() {
+        if !is_dir(&dir).await? {
             return Ok(false);
         }
         let whole = move || match Reader::open(&dir)? {
