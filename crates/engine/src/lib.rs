@@ -111,6 +111,7 @@ mod script_settings;
 mod seam;
 mod search;
 mod shape;
+mod silent;
 mod site;
 mod snapshots;
 mod sounds;
@@ -226,6 +227,7 @@ struct Inner {
     git: forge_git::Git,
     /// The repositories that were opened, by the path of their project.
     repos: Mutex<HashMap<std::path::PathBuf, forge_git::Repo>>,
+    silent: silent::Silent,
     /// The paths of projects whose own filters the person trusts.
     trusted: Mutex<std::collections::HashSet<std::path::PathBuf>>,
     watcher: forge_process::Watcher,

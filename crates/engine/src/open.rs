@@ -110,6 +110,7 @@ impl Engine {
                 trusted: Default::default(),
                 watcher,
                 shim: tokio::sync::OnceCell::new(),
+                silent: Default::default(),
                 forge: options.forge,
                 seam: options.seam,
                 agents: options.agents,

@@ -1,7 +1,8 @@
 //! Projects: the repositories Forge knows.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 use forge_git::Repo;
 use forge_model::{Noun, Op, Project, ProjectId, Time};
@@ -201,15 +202,25 @@ impl Engine {
 impl Engine {
     /// Opens a project's repository. It is looked up once and kept for as long as it stays where it is.
     pub(crate) fn repo(&self, path: &Path) -> Result<Repo> {
-        let mut known = self.inner.repos.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(repo) =
-            known.get(path).filter(|repo| repo.common_dir().is_dir() && path.join(".git").exists())
-        {
-            return Ok(repo.clone().trusting_filters(self.trusts_filters(path)));
-        }
-        let repo = self.inner.git.open(path)?;
-        known.insert(path.to_path_buf(), repo.clone());
+        let (known, place) = (self.repos().get(path).cloned(), path.to_path_buf());
+        // Nobody is held up while its disk is looked at: it may not answer.
+        let known = self.inner.silent.look(path, move || {
+            let is_there = place.join(".git").exists();
+            known.filter(|repo| is_there && repo.common_dir().is_dir())
+        })?;
+        let repo = match known {
+            Some(repo) => repo,
+            None => {
+                let repo = self.inner.git.open(path)?;
+                self.repos().insert(path.to_path_buf(), repo.clone());
+                repo
+            }
+        };
         Ok(repo.trusting_filters(self.trusts_filters(path)))
+    }
+
+    fn repos(&self) -> MutexGuard<'_, HashMap<PathBuf, Repo>> {
+        self.inner.repos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers in which repositories the person trusts the filters: whoever opens one asks no database.
