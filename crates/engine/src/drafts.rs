@@ -164,7 +164,7 @@ impl Engine {
                 .map_err(|error| Error::invalid(format!("`variant`: {error}")))?;
             self.settings(&profile, Some(attempt.project)).await?;
         }
-        let limits = self.limits().await.unwrap_or_default();
+        let limits = self.limits_or_last().await;
         loop {
             let (wanted, key, item) = (wanted.clone(), key.clone(), RunId::random().to_string());
             let planned = self.inner.store.write(move |tx| match wanted.queued {

@@ -128,8 +128,7 @@ impl Engine {
         if self.attempt(id).await?.attempt.in_place {
             follow.prompt = self.at_home(&follow.prompt);
         }
-        // Settings that make no sense stop no conversation.
-        let limits = self.limits().await.unwrap_or_default();
+        let limits = self.limits_or_last().await;
         let told = follow.prompt.clone();
         loop {
             let (follow, key, queue_id) = (follow.clone(), key.clone(), RunId::random().to_string());
@@ -168,7 +167,7 @@ impl Engine {
     /// Starts what waits first in an attempt's queue. The attempt counts as running while this goes on; when
     /// it cannot be started, it has failed and says why.
     pub(crate) async fn start_next(&self, id: AttemptId) {
-        let limits = self.limits().await.unwrap_or_default();
+        let limits = self.limits_or_last().await;
         let next = self.inner.store.write(move |tx| chain::intend_next_within(tx, id, None, limits)).await;
         self.inner.line.look();
         match next {

@@ -222,7 +222,7 @@ impl Engine {
             }
             // Whatever happens next, somebody waits and must be looked after again.
             self.inner.line.any.store(true, Ordering::SeqCst);
-            let limits = self.limits().await?;
+            let limits = self.limits_or_last().await;
             let busy = self.inner.line.starting().clone();
             let look = busy.clone();
             let next = self.inner.store.read(move |conn| admissible(conn, limits, &look)).await?;

@@ -254,6 +254,7 @@ struct Inner {
     landings: turns::Turns,
     line: Arc<held::Line>,
     limited: Arc<limited::Bell>,
+    last_limits: limits::LastLimits,
     disk: disk::LastLook,
     demo: demo::Makers,
     crowds: logs::Crowds,

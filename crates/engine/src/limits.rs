@@ -3,24 +3,56 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use forge_model::{AttemptId, ProjectId};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::background::blocking;
+use crate::config::defaults;
 use crate::intent::Intent;
 use crate::paths::free_bytes;
-use crate::store::{Conn, Error as StoreError, held, starts};
+use crate::store::{Conn, Error as StoreError, held, settings, starts};
 use crate::{Engine, Error, Result};
 
 /// Below this much free room nothing is started, whatever the settings say: what runs already needs it.
 const LEAST_ROOM: u64 = 64 << 20;
 
-/// How many attempts may run at once; none means as many as anybody starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Where the limits are kept for a server that finds settings it cannot read.
+const SCOPE: &str = "limits";
+
+/// How many attempts may run at once, and what must stay free; none means as many as anybody starts, and the least.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     pub(crate) running: Option<i64>,
     pub(crate) running_per_project: Option<i64>,
+    min_free_mb: Option<u64>,
+}
+
+/// The limits that could be read last. Settings that make no sense switch no limit off, and stop no conversation.
+#[derive(Debug)]
+pub(crate) struct LastLimits(Mutex<Limits>);
+
+impl Default for LastLimits {
+    fn default() -> Self {
+        Self(Mutex::new(Limits::of(&defaults())))
+    }
+}
+
+impl LastLimits {
+    fn get(&self) -> Limits {
+        *self.lock()
+    }
+
+    /// Says whether they were others before.
+    fn set(&self, limits: Limits) -> bool {
+        std::mem::replace(&mut *self.lock(), limits) != limits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Limits> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The attempts that run now: those with a process, and those that are being started.
@@ -31,9 +63,18 @@ pub(crate) struct Running {
 }
 
 impl Limits {
-    /// Says whether there is no limit at all.
+    fn of(config: &Map<String, Value>) -> Self {
+        let limit = |key: &str| config.get("limits").and_then(|limits| limits.get(key));
+        Self {
+            running: limit("max_running").and_then(Value::as_i64),
+            running_per_project: limit("max_running_per_project").and_then(Value::as_i64),
+            min_free_mb: limit("min_free_mb").and_then(Value::as_u64),
+        }
+    }
+
+    /// Says whether anything may run beside whatever else does.
     pub(crate) fn is_off(self) -> bool {
-        self == Self::default()
+        self.running.is_none() && self.running_per_project.is_none()
     }
 
     /// Says whether one more attempt of a project may run beside those that do.
@@ -71,18 +112,50 @@ impl Engine {
     /// Returns the limits as the settings have them now.
     pub(crate) async fn limits(&self) -> Result<Limits> {
         let engine = self.clone();
-        let config = blocking(move || engine.stored_config()).await??;
-        let limits = config.get("limits");
-        let limit = |key: &str| limits.and_then(|limits| limits.get(key)).and_then(Value::as_i64);
-        Ok(Limits { running: limit("max_running"), running_per_project: limit("max_running_per_project") })
+        let limits = Limits::of(&blocking(move || engine.stored_config()).await??);
+        if self.inner.last_limits.set(limits) {
+            let body = serde_json::to_string(&limits)
+                .map_err(|error| Error::internal(format!("the limits cannot be written: {error}")))?;
+            let kept = self.inner.store.write(move |tx| settings::put(tx.conn(), SCOPE, &body, tx.now()));
+            if let Err(error) = kept.await {
+                // They hold for this server; only the next would not know them, and only with spoiled settings.
+                tracing::warn!("the limits could not be remembered: {error}");
+            }
+        }
+        Ok(limits)
+    }
+
+    /// Returns the limits as the settings have them now, or had them when they could last be read.
+    pub(crate) async fn limits_or_last(&self) -> Limits {
+        match self.limits().await {
+            Ok(limits) => limits,
+            Err(error) => {
+                tracing::debug!("the limits that could be read last go on: {error}");
+                self.inner.last_limits.get()
+            }
+        }
+    }
+
+    /// Reads which limits the server before this one knew, and which there are now.
+    pub(crate) async fn read_limits(&self) -> Result<()> {
+        let kept = self.inner.store.read(|conn| settings::one(conn, SCOPE)).await?;
+        if let Some(limits) = kept.and_then(|body| serde_json::from_str(&body).ok()) {
+            self.inner.last_limits.set(limits);
+        }
+        if let Err(error) = self.limits().await {
+            tracing::warn!("{error}; until then the limits that could be read last go on");
+        }
+        Ok(())
     }
 
     /// How many bytes must be free for something to be started. Settings that make no sense change no floor.
     /// Blocks.
     pub(crate) fn floor(&self) -> u64 {
-        let config = self.stored_config().unwrap_or_default();
-        let limits = config.get("limits").and_then(|limits| limits.get("min_free_mb"));
-        limits.and_then(Value::as_u64).unwrap_or(0).saturating_mul(1 << 20).max(LEAST_ROOM)
+        let limits = match self.stored_config() {
+            Ok(config) => Limits::of(&config),
+            Err(_) => self.inner.last_limits.get(),
+        };
+        limits.min_free_mb.unwrap_or(0).saturating_mul(1 << 20).max(LEAST_ROOM)
     }
 
     /// Refuses to start anything when the disk is nearly full.

@@ -128,6 +128,7 @@ impl Engine {
                 landings: Default::default(),
                 disk: Default::default(),
                 demo: Default::default(),
+                last_limits: Default::default(),
                 crowds: Default::default(),
                 entries: Default::default(),
                 kept_tasks: Default::default(),
@@ -149,6 +150,7 @@ impl Engine {
         engine.reconcile().await?;
         engine.link_worktrees().await?;
         let warm = engine.clone();
+        engine.read_limits().await?;
         // The copy is made ahead of the first start; a failure is told to whoever starts something.
         engine.aside(async move {
             let _ = warm.shim().await;
