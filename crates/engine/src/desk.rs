@@ -77,9 +77,8 @@ impl Engine {
         })
         .await?;
         let known = self.inner.store.read(|conn| {
-            let starting = starts::all(conn)?;
-            let starting = starting.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
-            let attempts = attempts::ids(conn)?.into_iter().chain(starting.map(|intent| intent.attempt));
+            let starting = starts::marks(conn)?.into_iter().map(|start| start.attempt);
+            let attempts = attempts::ids(conn)?.into_iter().chain(starting);
             Ok(attempts.flat_map(|id| [short(id), id.to_string()]).collect::<HashSet<_>>())
         });
         let (known, trash) = (known.await?, self.inner.paths.trash());

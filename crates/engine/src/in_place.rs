@@ -11,6 +11,7 @@ use crate::intent::{Base, Intent, What};
 use crate::keep::Work;
 use crate::once::Key;
 use crate::start::{Intended, Wanted};
+use crate::store::starts::Mark;
 use crate::store::{Conn, Error as StoreError, attempts, starts};
 use crate::{Engine, Error, Result};
 
@@ -41,9 +42,9 @@ pub(crate) fn is_taken(
     if attempts::other_in_place(conn, project, attempt)? {
         return Ok(true);
     }
-    let under_way = starts::all(conn)?;
-    let mut others = under_way.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
-    Ok(others.any(|other| other.in_place && other.project == project && other.attempt != attempt))
+    let is_other =
+        |start: &Mark| start.in_place && start.project == Some(project) && start.attempt != attempt;
+    Ok(starts::marks(conn)?.iter().any(is_other))
 }
 
 /// Two agents in one checkout would write over each other.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::once::{self, Key};
 use crate::store::calls::Call;
 use crate::store::queue::Waiting;
+use crate::store::starts::Mark;
 use crate::store::{Conn, Error, Tx, attempts, held, images, limited, ports, queue, runs, starts, tasks};
 use crate::{Delivered, comments, dev_server, drafts, in_place, moves, standing_agents};
 
@@ -112,11 +113,27 @@ pub(crate) struct Base {
 
 impl Intent {
     pub(crate) fn insert(&self, tx: &Tx<'_>) -> Result<(), Error> {
-        starts::insert(tx.conn(), self.run, self.attempt, &self.body()?, self.at)
+        let mark = Mark {
+            run: self.run,
+            attempt: self.attempt,
+            project: Some(self.project),
+            worktree: Some(self.worktree.clone()),
+            branch: self.branch().map(str::to_string),
+            in_place: self.in_place,
+        };
+        starts::insert(tx.conn(), &mark, &self.body()?, self.at)
     }
 
     pub(crate) fn update(&self, tx: &Tx<'_>) -> Result<(), Error> {
-        starts::update(tx.conn(), self.run, &self.body()?)
+        starts::update(tx.conn(), self.run, self.branch(), &self.body()?)
+    }
+
+    /// The branch that it makes.
+    fn branch(&self) -> Option<&str> {
+        match &self.what {
+            What::Attempt { branch, .. } => Some(branch),
+            What::Run { .. } => None,
+        }
     }
 
     fn body(&self) -> Result<String, Error> {
@@ -134,9 +151,11 @@ impl Intent {
         if attempts::name_taken(conn, self.project, branch, &worktree)? {
             return Ok(true);
         }
-        let under_way = starts::all(conn)?;
-        let others = under_way.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
-        Ok(others.filter(|other| other.run != self.run).any(|other| other.worktree == self.worktree))
+        let is_same = |other: &Mark| {
+            other.worktree.as_ref() == Some(&self.worktree)
+                || (other.project == Some(self.project) && other.branch.as_ref() == Some(branch))
+        };
+        Ok(starts::marks(conn)?.iter().any(|other| other.run != self.run && is_same(other)))
     }
 
     /// The item of the queue that this start sends.
@@ -333,6 +352,7 @@ pub(crate) fn shown(body: &TaskBody, project: ProjectId) -> Task {
 mod tests {
     use super::*;
     use crate::store::Store;
+    use crate::store::conn::args;
 
     fn intent(worktree: &str) -> Intent {
         let branch = format!("forge{worktree}");
@@ -377,5 +397,33 @@ mod tests {
             Ok((intent("/6a0c-a-task").name_taken(tx.conn())?, intent("/6a0d-a-task").name_taken(tx.conn())?))
         });
         assert_eq!(taken.await.unwrap(), (true, false));
+    }
+
+    #[tokio::test]
+    async fn the_names_of_a_start_that_cannot_be_read_are_taken_and_so_are_those_that_an_older_forge_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let taken = store.write(|tx| {
+            let (unreadable, older) = (intent("/6a0c-a-task"), intent("/6a0d-a-task"));
+            unreadable.insert(tx)?;
+            older.insert(tx)?;
+            tx.conn()
+                .execute("update starts set body = 'of tomorrow' where run_id = $1", args![unreadable.run])?;
+            let nothing =
+                "update starts set project_id = null, worktree = null, branch = null, in_place = null
+                where run_id = $1";
+            tx.conn().execute(nothing, args![older.run])?;
+            let mut same_branch = intent("/6a0e-a-task");
+            same_branch.project = older.project;
+            if let What::Attempt { branch, .. } = &mut same_branch.what {
+                "forge/6a0d-a-task".clone_into(branch);
+            }
+            let names = [intent("/6a0c-a-task"), intent("/6a0d-a-task"), same_branch, intent("/6a0f-a-task")];
+            let marks = starts::marks(tx.conn())?;
+            assert_eq!(marks.len(), 2);
+            assert!(marks.iter().all(|mark| mark.worktree.is_some() && mark.project.is_some()));
+            names.iter().map(|name| name.name_taken(tx.conn())).collect::<Result<Vec<_>, _>>()
+        });
+        assert_eq!(taken.await.unwrap(), [true, true, true, false]);
     }
 }

@@ -178,7 +178,15 @@ mod tests {
         let range = Range { first: 26_000, last: 26_019 };
         let (busy, first, second) = (AttemptId::random(), AttemptId::random(), AttemptId::random());
         let leased = store.write(move |tx| {
-            crate::store::starts::insert(tx.conn(), forge_model::RunId::random(), busy, "{}", tx.now())?;
+            let mark = crate::store::starts::Mark {
+                run: forge_model::RunId::random(),
+                attempt: busy,
+                project: None,
+                worktree: None,
+                branch: None,
+                in_place: false,
+            };
+            crate::store::starts::insert(tx.conn(), &mark, "{}", tx.now())?;
             let of_busy = lease(tx.conn(), busy, range, Time::from_millis(1))?;
             let of_first = lease(tx.conn(), first, range, Time::from_millis(2))?;
             let of_second = lease(tx.conn(), second, range, Time::from_millis(3))?;

@@ -4,7 +4,7 @@
 //! that has been there a while, and a linked worktree that is locked in this data directory's name, with a snapshot
 //! and not before the time that an attempt's own would have. Everything else is told and left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +13,6 @@ use forge_git::{Limits, SnapshotRequest};
 use crate::background::blocking;
 use crate::error::{io_error, whole};
 use crate::gc::{Cleaned, Left, Swept, What, measured};
-use crate::intent::Intent;
 use crate::occupants::occupants;
 use crate::store::{lodgings, settings, starts};
 use crate::{Engine, Error, Result};
@@ -44,10 +43,8 @@ impl Engine {
         cleaned: &mut Cleaned,
     ) -> Result<()> {
         let known = self.inner.store.read(|conn| {
-            let under_way = starts::all(conn)?;
-            let under_way = under_way.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
             let mut known = lodgings::known(conn)?;
-            known.extend(under_way.map(|intent| intent.worktree));
+            known.extend(starts::marks(conn)?.into_iter().filter_map(|start| start.worktree));
             let seen = settings::one(conn, SCOPE)?.and_then(|body| serde_json::from_str(&body).ok());
             Ok((known, seen.unwrap_or_default()))
         });
@@ -150,12 +147,13 @@ fn survey(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io_error("list", root)(error)),
     };
+    // A worktree may lie deeper than right below the root.
+    let ours: HashSet<&Path> = known.iter().flat_map(|known| known.ancestors()).collect();
     let mut found = Vec::new();
     for entry in entries.flatten() {
         let path = entry.path();
         // Those that wait for an attempt are in a directory of their own, which is no worktree.
-        let is_known = known.iter().any(|known| *known == path || known.starts_with(&path));
-        if is_known || entry.file_name() == ".pool" {
+        if ours.contains(path.as_path()) || entry.file_name() == ".pool" {
             continue;
         }
         found.push((path.clone(), kind(&path, lock_reason, now)));

@@ -15,8 +15,7 @@ use forge_model::{AttemptId, Project};
 use serde_json::Value;
 
 use super::making::{Checked, Fresh};
-use crate::background::blocking;
-use crate::intent::Intent;
+use crate::background::{blocking, is_dir};
 use crate::paths::free_bytes;
 use crate::store::ready::{self, Made, State};
 use crate::store::{projects, starts};
@@ -113,8 +112,10 @@ impl Engine {
             match made.state {
                 State::Claimed(attempt) if known.starting.contains(&attempt) => {}
                 // Its start gave it back, or came to be.
-                State::Claimed(_) if Path::new(&made.path).exists() => left.push(made),
-                State::Claimed(_) => self.forget_made(made.path).await?,
+                State::Claimed(_) => match is_dir(Path::new(&made.path)).await? {
+                    true => left.push(made),
+                    false => self.forget_made(made.path).await?,
+                },
                 State::Filling => self.dismiss(made).await?,
                 // Worktrees go elsewhere now, perhaps to another disk.
                 State::Ready if !Path::new(&made.path).starts_with(&place) => self.dismiss(made).await?,
@@ -257,11 +258,9 @@ fn known(conn: &crate::store::Conn, settings: Settings) -> std::result::Result<K
         warm.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         warm.truncate(WARM_PROJECTS);
     }
-    let starting = starts::all(conn)?;
-    let starting = starting.iter().filter_map(|body| serde_json::from_str::<Intent>(body).ok());
     Ok(Known {
         made: ready::all(conn)?,
-        starting: starting.map(|intent| intent.attempt).collect(),
+        starting: starts::marks(conn)?.into_iter().map(|start| start.attempt).collect(),
         warm: warm.into_iter().map(|(_, warm)| warm).collect(),
     })
 }

@@ -92,12 +92,9 @@ pub(crate) fn facts(conn: &Conn, project: ProjectId, since: i64) -> Result<Facts
             was_at_work: row.flag(4)?,
         });
     }
-    for body in starts::all(conn)? {
-        let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
-        if body["project"].as_str() == Some(&project.to_string()) {
-            facts.starting.extend(body["what"]["branch"].as_str().map(str::to_string));
-            facts.places.extend(body["worktree"].as_str().map(PathBuf::from));
-        }
+    for start in starts::marks(conn)?.into_iter().filter(|start| start.project == Some(project)) {
+        facts.starting.extend(start.branch);
+        facts.places.extend(start.worktree);
     }
     for row in conn.query(LANDED, args![project, since])? {
         facts.landed.push((row.text(0)?, row.text(1)?));

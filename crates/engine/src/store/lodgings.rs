@@ -21,15 +21,16 @@ statements! {
         order by a.created_at, a.id";
     HALF_REMOVED = "select a.id, p.path, a.worktree, a.branch, a.target_branch, null, null, null, a.updated_at, null, null
         from attempts a join projects p on p.id = a.project_id
-        where a.worktree_deleted = 1 and a.in_place = 0 order by a.created_at, a.id";
+        where a.worktree_deleted = 1 and a.worktree_gone = 0 and a.in_place = 0 order by a.created_at, a.id";
     IS_AT_REST = "select exists (select 1 from attempts a
         where a.id = $1 and a.state in ('finished', 'failed', 'stopped') and a.in_place = 0
             and not exists (select 1 from runs r where r.attempt_id = a.id and r.state in ('pending', 'running'))
             and not exists (select 1 from starts s where s.attempt_id = a.id)
             and not exists (select 1 from acts c where c.attempt_id = a.id))";
-    DELETED = "update attempts set worktree_deleted = 1, updated_at = $2 where id = $1 and worktree_deleted = 0";
+    DELETED = "update attempts set worktree_deleted = 1, worktree_gone = 0, updated_at = $2 where id = $1 and worktree_deleted = 0";
+    GONE = "update attempts set worktree_gone = 1 where id = $1 and worktree_deleted = 1";
     TIDIED = "update attempts set tidied_at = $2 where id = $1";
-    BACK = "update attempts set worktree_deleted = 0, tidied_at = null, updated_at = $2 where id = $1";
+    BACK = "update attempts set worktree_deleted = 0, worktree_gone = 0, tidied_at = null, updated_at = $2 where id = $1";
     SET_UP_AGAIN = "update attempts set setup_completed_at = null where id = $1";
     TIP = "select coalesce(
             (select s.head from snapshots s where s.attempt_id = $1 and s.head is not null
@@ -68,7 +69,8 @@ pub(crate) fn at_rest(conn: &Conn) -> Result<Vec<Lodging>, Error> {
     conn.query(AT_REST, args![BEFORE_CLEANING])?.iter().map(lodging).collect()
 }
 
-/// Returns the attempts whose worktrees are said to be in the trash, which a crash may have kept from being true.
+/// Returns the attempts whose worktrees are said to be in the trash, which a crash may have kept from being true:
+/// those that nobody has looked for since.
 pub(crate) fn half_removed(conn: &Conn) -> Result<Vec<Lodging>, Error> {
     conn.query(HALF_REMOVED, &[])?.iter().map(lodging).collect()
 }
@@ -81,6 +83,11 @@ pub(crate) fn is_at_rest(conn: &Conn, id: AttemptId) -> Result<bool, Error> {
 /// Records that a worktree lies in the trash; says whether it was there before.
 pub(crate) fn deleted(conn: &Conn, id: AttemptId, now: Time) -> Result<bool, Error> {
     Ok(conn.execute(DELETED, args![id, now])? == 1)
+}
+
+/// Records that a worktree that lies in the trash is where it was no more.
+pub(crate) fn gone(conn: &Conn, id: AttemptId) -> Result<(), Error> {
+    conn.execute(GONE, args![id]).map(drop)
 }
 
 /// Records that ignored directories lie in the trash.
@@ -124,4 +131,43 @@ fn lodging(row: &Row) -> Result<Lodging, Error> {
 /// Returns the worktrees that attempts have, in their own roots.
 pub(crate) fn linked(conn: &Conn) -> Result<Vec<PathBuf>, Error> {
     conn.query(LINKED, &[])?.iter().map(|row| Ok(PathBuf::from(row.text(0)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn a_worktree_that_was_seen_to_be_gone_is_looked_for_again_only_when_it_goes_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 0).unwrap();
+        let id = "6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c".parse().unwrap();
+        let seen = store.write(move |tx| {
+            let conn = tx.conn();
+            conn.batch(
+                "insert into projects (id, name, path, created_at, updated_at)
+                    values ('0d1f2e3a-8f6b-4c1d-9a53-6a0c2f1e4b5c', 'p', '/p', 0, 0);
+                 insert into attempts (id, project_id, agent, state, branch, target_branch, base_commit,
+                    worktree, worktree_deleted, prompt, created_at, updated_at)
+                    values ('6a0c2f1e-8f6b-4c1d-9a53-0d1f2e3a4b5c', '0d1f2e3a-8f6b-4c1d-9a53-6a0c2f1e4b5c', 'A',
+                    'finished', 'b', 'm', 'c', '/w', 0, 'hi', 0, 0);",
+            )?;
+            let now = Time::from_millis(1);
+            let mut seen = Vec::new();
+            let mut look = || Ok::<_, Error>(seen.push(half_removed(conn)?.len()));
+            gone(conn, id)?;
+            look()?;
+            deleted(conn, id, now)?;
+            look()?;
+            gone(conn, id)?;
+            look()?;
+            back(conn, id, false, now)?;
+            look()?;
+            deleted(conn, id, now)?;
+            look()?;
+            Ok(seen)
+        });
+        assert_eq!(seen.await.unwrap(), [0, 1, 0, 0, 1]);
+    }
 }

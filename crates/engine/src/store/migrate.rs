@@ -17,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("imports", include_str!("../../migrations/0007_imports.sql")),
     ("checks", include_str!("../../migrations/0008_checks.sql")),
     ("messages", include_str!("../../migrations/0009_messages.sql")),
+    ("starts", include_str!("../../migrations/0010_starts.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -115,6 +116,7 @@ mod tests {
             (7, "a4a3af4f67056225"),
             (8, "bf7ba9b6e51c335a"),
             (9, "35705b5b0e6641f6"),
+            (10, "c438b2307602544f"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);
