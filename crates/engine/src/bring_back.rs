@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_git::{RestoreRequest, Return, Returned};
-use forge_model::{AttemptId, AttemptState, Noun, Op};
+use forge_model::{Attempt, AttemptId, AttemptState, Noun, Op};
 
 use crate::background::blocking;
 use crate::snapshots::LeftOut;
@@ -12,6 +12,23 @@ use crate::{AttemptView, Engine, Error, Result};
 
 /// Why a snapshot is taken of a worktree that was made again, before the files of an older one are restored.
 const MADE_AGAIN: &str = "when it was made again";
+
+/// Where the files of an attempt are.
+#[derive(Debug)]
+struct Remains {
+    /// It is a worktree of its repository.
+    is_there: bool,
+    /// It was cleaned up, and lies here.
+    in_trash: Option<PathBuf>,
+    /// Its ignored directories were cleaned up, and lie here.
+    aside: Option<PathBuf>,
+}
+
+impl Remains {
+    fn is_whole(&self) -> bool {
+        self.is_there && self.in_trash.is_none() && self.aside.is_none()
+    }
+}
 
 impl Engine {
     /// Returns an attempt's worktree, brought back first when it was cleaned up, lost, or cut off from a repository
@@ -33,17 +50,21 @@ impl Engine {
             )));
         }
         let project = self.project(attempt.project).await?;
-        // Two who need it at once must not both make it.
-        let _turn = self.inner.returning.lock().await;
-        let (engine, worktree, repository) = (self.clone(), attempt.worktree.clone(), project.path.clone());
-        let is_there =
-            blocking(move || engine.repo(&repository).map(|repo| repo.worktree(&worktree).is_ok()));
-        let in_trash = self.worktree_in_trash(id, &attempt.worktree);
-        let aside = Some(self.ignored_in_trash(id)).filter(|place| place.is_dir());
-        let is_there = is_there.await??;
-        if is_there && in_trash.is_none() && aside.is_none() && !attempt.worktree_deleted {
+        // Nearly always it is there, and then nobody is waited for. It is said to be gone before it goes, so what is
+        // said is asked after the files were seen.
+        if self.remains(&attempt, &project.path).await?.is_whole()
+            && !self.attempt(id).await?.attempt.worktree_deleted
+        {
             return Ok(attempt.worktree);
         }
+        // Two who need it at once must not both make it.
+        let _turn = self.inner.returning.take(id).await;
+        let AttemptView { attempt, .. } = self.attempt(id).await?;
+        let remains = self.remains(&attempt, &project.path).await?;
+        if remains.is_whole() && !attempt.worktree_deleted {
+            return Ok(attempt.worktree);
+        }
+        let Remains { is_there, in_trash, aside } = remains;
         self.check_room(&attempt.worktree).await?;
         if !is_there {
             // Until its last file is back it counts as gone, so that a crash on the way leaves nothing half there.
@@ -128,7 +149,21 @@ impl Engine {
         format!("forge {}", self.inner.paths.home.display())
     }
 
-    /// Where a worktree lies in the trash when it was cleaned up, and its attempt was not removed.
+    /// Looks where the files of an attempt are.
+    async fn remains(&self, attempt: &Attempt, repository: &Path) -> Result<Remains> {
+        let (engine, id, repository) = (self.clone(), attempt.id, repository.to_path_buf());
+        let worktree = attempt.worktree.clone();
+        blocking(move || {
+            Ok(Remains {
+                is_there: engine.repo(&repository)?.worktree(&worktree).is_ok(),
+                in_trash: engine.worktree_in_trash(id, &worktree),
+                aside: Some(engine.ignored_in_trash(id)).filter(|place| place.is_dir()),
+            })
+        })
+        .await?
+    }
+
+    /// Where a worktree lies in the trash when it was cleaned up, and its attempt was not removed. Blocks.
     pub(crate) fn worktree_in_trash(&self, id: AttemptId, worktree: &Path) -> Option<PathBuf> {
         let place = self.inner.paths.trash().join(id.to_string()).join(worktree.file_name()?);
         place.is_dir().then_some(place)

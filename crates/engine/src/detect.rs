@@ -73,18 +73,25 @@ impl Engine {
             let Some(inner) = inner.upgrade() else { return };
             let engine = Engine { inner };
             engine.inner.calm.wait_for_all(LIST_WITHIN).await;
-            let _turn = engine.inner.listing.lock().await;
-            let listing = engine.clone();
-            let listed = blocking(move || {
-                let Some(before) = Before::read(&files.before)? else { return Ok(()) };
-                let repo = listing.inner.git.reopen(before.places());
-                checkout::list(&repo, &listing.objects(), &files.dir, Some(checkout::Budget::default()))
-                    .and_then(|list| list.write(&files.list))
-            });
-            if let Err(error) = listed.await.and_then(|listed| listed) {
+            if let Err(error) = engine.list_checkout(files).await {
                 tracing::warn!(run.id = %id, "the checkout is not listed for run {id}: {error}");
             }
         });
+    }
+
+    /// Lists the files of a person's checkout. Nobody else lists it meanwhile.
+    async fn list_checkout(&self, files: GuardFiles) -> Result<()> {
+        let path = files.before.clone();
+        let Some(before) = blocking(move || Before::read(&path)).await?? else { return Ok(()) };
+        let places = before.places();
+        let _turn = self.inner.listing.take(places.top.display()).await;
+        let engine = self.clone();
+        blocking(move || {
+            let repo = engine.inner.git.reopen(places);
+            checkout::list(&repo, &engine.objects(), &files.dir, Some(checkout::Budget::default()))
+                .and_then(|list| list.write(&files.list))
+        })
+        .await?
     }
 
     /// Finds what changed in the repository during a run, and heals what must not stay; it takes milliseconds. That it

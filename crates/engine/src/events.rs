@@ -1,16 +1,16 @@
 //! What changed since a position: the durable tail behind every stream.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forge_model::{
     Ask, AskId, AttemptId, Draft, DraftKind, Event, Noun, Op, Project, ProjectId, Run, RunId, TaskId,
 };
-use tokio::sync::Mutex;
 
 use crate::store::{
     Conn, Error as StoreError, asks, attempts, drafts, events, projects, removed, runs, tasks,
 };
+use crate::turns::Turns;
 use crate::{AttemptView, Engine, Result, TaskView};
 
 /// How many events one look takes in.
@@ -104,16 +104,19 @@ impl Engine {
         if self.inner.store.bell().borrow().saturating_sub(after) > NEAR {
             return Ok(Arc::new(look().await?));
         }
-        // Held while reading, so that of a crowd that hears the bell one reads and the others wait for it.
-        let mut recent = self.inner.recent.0.lock().await;
-        if let Some((_, seen)) = recent.iter().find(|(from, _)| *from == after) {
-            return Ok(seen.clone());
+        let recent = &self.inner.recent;
+        if let Some(seen) = recent.after(after) {
+            return Ok(seen);
+        }
+        // Of a crowd that hears the bell one reads, and the others at its place wait for it.
+        let _turn = recent.turns.take(after).await;
+        if let Some(seen) = recent.after(after) {
+            return Ok(seen);
         }
         let seen = Arc::new(look().await?);
         // "Nothing yet" is true for a moment only.
         if seen.seq > after && !seen.resync {
-            recent.truncate(KEPT - 1);
-            recent.push_front((after, seen.clone()));
+            recent.keep(after, seen.clone());
         }
         Ok(seen)
     }
@@ -121,7 +124,27 @@ impl Engine {
 
 /// The newest looks at what changed, by the position they start after.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<VecDeque<(i64, Arc<Changes>)>>);
+pub(crate) struct Recent {
+    seen: Mutex<VecDeque<(i64, Arc<Changes>)>>,
+    /// Who looks, by the position.
+    turns: Turns,
+}
+
+impl Recent {
+    fn after(&self, after: i64) -> Option<Arc<Changes>> {
+        self.seen().iter().find(|(from, _)| *from == after).map(|(_, seen)| seen.clone())
+    }
+
+    fn keep(&self, after: i64, seen: Arc<Changes>) {
+        let mut recent = self.seen();
+        recent.truncate(KEPT - 1);
+        recent.push_front((after, seen));
+    }
+
+    fn seen(&self) -> MutexGuard<'_, VecDeque<(i64, Arc<Changes>)>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 fn changes(conn: &Conn, after: i64) -> std::result::Result<Changes, StoreError> {
     let newest = events::newest(conn)?;

@@ -3,9 +3,9 @@
 //! Nothing goes without evidence that it may: the attempt is at rest, its files are in a snapshot, nobody is inside.
 //! Nothing is deleted either: everything goes to the trash, and the branch stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use forge_model::{AttemptId, Noun, Op};
 
@@ -24,6 +24,9 @@ const EVERY: Duration = Duration::from_secs(30 * 60);
 
 /// A server that was just started has better things to do.
 const SOON: Duration = Duration::from_secs(20);
+
+/// How long a repository may take over one attempt before its others are left for the next time.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What cleaning up did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -137,26 +140,58 @@ impl Engine {
             .store
             .read(|conn| Ok((lodgings::at_rest(conn)?, lodgings::half_removed(conn)?)))
             .await?;
-        let resting: Vec<Lodging> = resting.into_iter().filter(|one| one.worktree.exists()).collect();
-        // A removal that broke off between the store and the files is carried out.
-        let halves: Vec<Lodging> = halves.into_iter().filter(|one| one.worktree.exists()).collect();
         let engine = self.clone();
-        let (found, decided) = blocking(move || -> Result<_> {
+        // One repository whose disk does not answer must not keep the others from being cleaned up.
+        let (found, decided, gone, mut silent) = blocking(move || -> Result<_> {
+            let resting: Vec<Lodging> = resting.into_iter().filter(|one| one.worktree.exists()).collect();
+            // A removal that broke off between the store and the files is carried out.
+            let (halves, gone): (Vec<Lodging>, Vec<Lodging>) =
+                halves.into_iter().partition(|one| one.worktree.exists());
             let paths: Vec<PathBuf> = resting.iter().chain(&halves).map(|one| one.worktree.clone()).collect();
             let found = occupants(&paths)?;
-            let resting = resting.into_iter().map(|one| {
-                let due = due(&one, lifetimes, now, || engine.is_landed(&one));
-                (one, due)
-            });
+            let mut silent = BTreeSet::new();
+            let mut looked = Vec::new();
+            for one in resting {
+                let begun = Instant::now();
+                let is_silent = silent.contains(&one.repository);
+                let due = due(&one, lifetimes, now, || !is_silent && engine.is_landed(&one));
+                if begun.elapsed() > PATIENCE {
+                    silent.insert(one.repository.clone());
+                }
+                looked.push((one, due));
+            }
             let reason = "its removal broke off".to_string();
             let halves = halves.into_iter().map(|one| (one, Due::RemoveNow(reason.clone())));
-            Ok((found, resting.chain(halves).collect::<Vec<_>>()))
+            looked.extend(halves);
+            Ok((found, looked, gone, silent))
         })
         .await??;
+        if !dry_run && !gone.is_empty() {
+            self.are_gone(gone).await?;
+        }
         for (lodging, due) in decided {
+            if silent.contains(&lodging.repository) {
+                let (path, attempt) = (lodging.worktree, Some(lodging.attempt));
+                let why = format!("{} takes too long to answer", lodging.repository.display());
+                cleaned.left.push(Left { path, attempt, why });
+                continue;
+            }
+            let (begun, left, repository) = (Instant::now(), cleaned.left.len(), lodging.repository.clone());
             self.sweep_one(lodging, due, &found, (dry_run, measure), cleaned).await?;
+            if cleaned.left.len() > left && begun.elapsed() > PATIENCE {
+                silent.insert(repository);
+            }
         }
         Ok(())
+    }
+
+    /// Remembers whose files were seen to be gone, so that they are not looked for at every sweep from now on.
+    async fn are_gone(&self, gone: Vec<Lodging>) -> Result<()> {
+        let written = self
+            .inner
+            .store
+            .write(move |tx| gone.iter().try_for_each(|one| lodgings::gone(tx.conn(), one.attempt)));
+        Ok(written.await?)
     }
 
     async fn sweep_one(
@@ -241,8 +276,8 @@ impl Engine {
 
     /// Moves ignored directories to the trash.
     async fn tidy(&self, lodging: &Lodging, ignored: Vec<PathBuf>) -> Result<bool> {
-        let _turn = self.inner.returning.lock().await;
         let id = lodging.attempt;
+        let _turn = self.inner.returning.take(id).await;
         if !self.is_still_at_rest(id).await? {
             return Ok(false);
         }
@@ -286,7 +321,7 @@ impl Engine {
         }
         self.inner.seam.pass("gc.snapshot", "").await;
         // Whoever needs the worktree waits here, and then brings it back.
-        let _turn = self.inner.returning.lock().await;
+        let _turn = self.inner.returning.take(id).await;
         let marked = self.inner.store.write(move |tx| {
             if !lodgings::is_at_rest(tx.conn(), id)? {
                 return Ok(false);
@@ -312,6 +347,7 @@ impl Engine {
             self.inner.store.write(move |tx| lodgings::back(tx.conn(), id, false, tx.now())).await?;
             return Err(error);
         }
+        self.inner.store.write(move |tx| lodgings::gone(tx.conn(), id)).await?;
         Ok(true)
     }
 

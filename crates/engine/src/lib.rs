@@ -247,8 +247,8 @@ struct Inner {
     calls: Calls,
     /// Whether anybody waits for a start.
     calm: calm::Calm,
-    /// Held while the files of a person's checkout are listed.
-    listing: tokio::sync::Mutex<()>,
+    /// Checkouts of people whose files are listed, by their top.
+    listing: turns::Turns,
     aside: aside::Aside,
     /// Landings, by their repository.
     landings: turns::Turns,
@@ -277,8 +277,8 @@ struct Inner {
     clean_strays: bool,
     /// Held while worktrees are cleaned up.
     sweeping: tokio::sync::Mutex<()>,
-    /// Held while a worktree is brought back, or goes.
-    returning: tokio::sync::Mutex<()>,
+    /// Worktrees that are brought back, or go, by their attempt.
+    returning: turns::Turns,
     /// What was touched last in the projects that were searched.
     histories: search::Histories,
     /// Held for the life of the engine: nobody else writes to this data directory.

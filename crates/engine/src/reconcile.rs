@@ -35,7 +35,7 @@ impl Engine {
         }
         self.resume_travel().await?;
         self.reconcile_queues().await?;
-        if let Err(error) = self.trash_removed().await {
+        if let Err(error) = self.trash_all_removed().await {
             tracing::warn!("worktrees of removed attempts stay where they are for now: {error}");
         }
         Ok(())

@@ -7,16 +7,20 @@
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use forge_model::{AttemptId, AttemptState, Noun, Op, ProjectId, TaskId};
 
-use crate::background::{blocking, detached};
+use crate::background::{blocking, detached, is_dir};
 use crate::store::removed::{self, Removed};
 use crate::store::{
     Conn, Error as StoreError, Tx, acts, asks, attempts, drafts, inputs, merges, notices, ports, projects,
     queue, rules, runs, settings, snapshots, starts, tasks,
 };
 use crate::{Engine, Error, Result, held};
+
+/// How long a server that starts waits for what a removal left behind.
+const A_MOMENT: Duration = Duration::from_secs(5);
 
 /// What is to be removed.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +45,11 @@ impl Engine {
     }
 
     async fn remove(&self, doomed: Doomed) -> Result<()> {
+        let project = match doomed {
+            Doomed::Task(id) => self.task(id).await?.task.project,
+            Doomed::Project(id) => id,
+        };
+        let repository = self.project(project).await?.path;
         let looked = self.inner.store.read(move |conn| Ok((doomed.attempts(conn)?, doomed.is_busy(conn)?)));
         let (attempts, busy) = looked.await?;
         if busy {
@@ -69,7 +78,7 @@ impl Engine {
             return Err(doomed.still_running());
         }
         self.inner.pool.poke();
-        self.trash_removed().await?;
+        self.trash_removed(&repository).await?;
         self.drop_dead_links().await?;
         self.trash_temporary_files().await
     }
@@ -83,16 +92,44 @@ impl Engine {
             found.is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
         });
         let is_gone = is_gone.await?;
-        if is_gone && !attempt.in_place && attempt.worktree.exists() {
+        if is_gone && !attempt.in_place && is_dir(&attempt.worktree).await? {
             let path = attempt.worktree.display();
             tracing::warn!(attempt.id = %id, "{path} stays where it is: its repository is gone, so it has no snapshot");
         }
         Ok(is_gone)
     }
 
-    /// Moves the worktrees of removed attempts into the trash.
-    pub(crate) async fn trash_removed(&self) -> Result<()> {
+    /// Moves the worktrees of removed attempts into the trash, whatever broke off before. A repository that does not
+    /// answer keeps no other waiting, and nobody else for longer than a moment.
+    pub(crate) async fn trash_all_removed(&self) -> Result<()> {
+        let removed = self.inner.store.read(removed::worktrees).await?;
+        let repositories: HashSet<PathBuf> = removed.into_iter().map(|(_, path)| path.into()).collect();
+        let (at_work, mut over) = tokio::sync::mpsc::channel::<()>(1);
+        for repository in repositories {
+            let (engine, at_work) = (self.clone(), at_work.clone());
+            self.aside(async move {
+                if let Err(error) = engine.trash_removed(&repository).await {
+                    tracing::warn!("worktrees of removed attempts stay where they are for now: {error}");
+                }
+                drop(at_work);
+            });
+        }
+        drop(at_work);
+        // Nobody sends: it ends with the last of them.
+        if tokio::time::timeout(A_MOMENT, over.recv()).await.is_err() {
+            tracing::warn!(
+                "worktrees of removed attempts go to the trash later: a repository does not answer yet"
+            );
+        }
+        Ok(())
+    }
+
+    /// Moves the worktrees of removed attempts of a repository into the trash.
+    async fn trash_removed(&self, of: &Path) -> Result<()> {
         for (worktree, repository) in self.inner.store.read(removed::worktrees).await? {
+            if Path::new(&repository) != of {
+                continue;
+            }
             let (path, trash) = (PathBuf::from(&worktree), self.inner.paths.trash());
             let (engine, root) = (self.clone(), self.inner.paths.root_of(&path));
             let moved = blocking(move || -> Result<_> {
