@@ -23,6 +23,7 @@ use tokio::sync::watch;
 
 use crate::background::blocking;
 use crate::paths::Paths;
+use crate::turns::Turns;
 use crate::{Engine, Error, Result};
 
 pub use turn::DiffTurn;
@@ -79,14 +80,38 @@ pub(crate) struct Diffs {
     directories: AtomicU64,
     /// The diffs that somebody asked for once and waits for.
     asked: Mutex<HashMap<AttemptId, Asked>>,
-    /// Held while what an attempt's diff comes to is worked out with nobody waiting.
-    summing: tokio::sync::Mutex<()>,
+    /// Repositories for an attempt of which it is worked out, with nobody waiting, what its diff comes to.
+    summing: Turns,
     /// How many bytes of contents one viewer is told.
     most: AtomicU64,
 }
 
 /// The newest diff that was computed for somebody who asked once, and when that began.
 type Asked = Arc<tokio::sync::Mutex<Option<(Instant, Arc<DiffSet>)>>>;
+
+/// One of those who wait for a diff. The last of them takes away what was computed, also when it hangs up.
+#[derive(Debug)]
+struct Asking<'a> {
+    diffs: &'a Diffs,
+    id: AttemptId,
+    asked: Asked,
+}
+
+impl<'a> Asking<'a> {
+    fn of(diffs: &'a Diffs, id: AttemptId) -> Self {
+        Self { diffs, id, asked: diffs.asked().entry(id).or_default().clone() }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.diffs.asked();
+        // The map's and ours: nobody else waits. Who comes and goes does so under this lock.
+        if Arc::strong_count(&self.asked) <= 2 {
+            waiting.remove(&self.id);
+        }
+    }
+}
 
 /// What a hub has to tell: nothing yet, the newest set, or why there is none.
 type State = Option<std::result::Result<Arc<DiffSet>, Arc<Error>>>;
@@ -187,8 +212,8 @@ impl Engine {
     /// what is compared after they asked.
     async fn diff_now(&self, id: AttemptId) -> Result<Arc<DiffSet>> {
         let since = Instant::now();
-        let asked = self.inner.diffs.asked().entry(id).or_default().clone();
-        let mut last = asked.lock().await;
+        let asking = Asking::of(&self.inner.diffs, id);
+        let mut last = asking.asked.lock().await;
         let known = last.as_ref().filter(|(begun, _)| *begun >= since).map(|(_, set)| set.clone());
         let set = match known {
             Some(set) => Ok(set),
@@ -199,13 +224,6 @@ impl Engine {
                 set
             }
         };
-        drop(last);
-        // The map's and ours: nobody else waits.
-        let mut waiting = self.inner.diffs.asked();
-        if Arc::strong_count(&asked) <= 2 {
-            waiting.remove(&id);
-        }
-        drop(waiting);
         set
     }
 
@@ -231,7 +249,10 @@ impl Engine {
             None => {
                 let (hub, seen) = watch::channel(None);
                 hubs.insert(id, hub.clone());
-                tokio::spawn(hub::tend(self.clone(), id, hub));
+                if !self.aside(hub::tend(self.clone(), id, hub)) {
+                    hubs.remove(&id);
+                    return Err(Error::unavailable("no diff is followed any more: Forge stops"));
+                }
                 seen
             }
         };
@@ -253,8 +274,36 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
+    use std::time::Duration;
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_was_compared_goes_with_the_last_who_asked_also_when_that_one_hangs_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_path_buf();
+        let paths = Paths { roots: vec![home.join("worktrees")], worktrees: home.join("worktrees"), home };
+        let diffs = Diffs::open(&paths);
+        let id = AttemptId::random();
+        let first = Asking::of(&diffs, id);
+        let mut last = first.asked.lock().await;
+        // The second waits for the first, and is then the one that compares.
+        let mut second = Box::pin(async {
+            let second = Asking::of(&diffs, id);
+            let mut last = second.asked.lock().await;
+            std::future::pending::<()>().await;
+            last.take();
+        });
+        assert!(tokio::time::timeout(Duration::ZERO, second.as_mut()).await.is_err());
+        let empty = Diff { base: None, files: Default::default() };
+        *last = Some((Instant::now(), Arc::new(diffs.computed(DiffOf::Files, &empty))));
+        drop(last);
+        drop(first);
+        assert_eq!(diffs.asked().len(), 1, "the second still waits for it");
+        assert!(tokio::time::timeout(Duration::ZERO, second.as_mut()).await.is_err());
+        drop(second);
+        assert_eq!(diffs.asked().len(), 0, "nobody asks any more, and it is kept");
+    }
 
     #[test]
     fn a_path_that_is_no_text_is_shown_by_its_bytes() {

@@ -71,8 +71,9 @@ impl Engine {
         let repository = self.project(attempt.project).await?.path;
         let landed = self.inner.store.read(move |conn| diffs::landed(conn, id)).await?;
         let Attempt { worktree, in_place, branch, target_branch, base_commit, .. } = attempt;
+        let place = worktree.clone();
         Ok(Facts {
-            is_there: is_there(&worktree),
+            is_there: blocking(move || is_there(&place)).await?,
             repository,
             worktree,
             in_place,

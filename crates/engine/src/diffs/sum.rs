@@ -54,8 +54,10 @@ impl Engine {
     pub(crate) fn sum_later(&self, id: AttemptId, summed: Summed) {
         let engine = self.clone();
         self.aside(async move {
+            // The attempt may be gone by now.
+            let Ok(facts) = engine.diff_facts(id).await else { return };
             // One after the other: nobody waits for it, and a crowd that ends together has others to serve first.
-            let _turn = engine.inner.diffs.summing.lock().await;
+            let _turn = engine.inner.diffs.summing.take(facts.repository.display()).await;
             engine.inner.calm.wait(STAND_BACK).await;
             // Whoever follows it works it out anyway.
             if engine.inner.diffs.live(id).is_some() {
