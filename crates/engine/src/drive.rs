@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forge_model::state::AttemptHappened;
 use forge_model::{Ask, AskId, AskState, AttemptId, Noun, Op, Run, RunId, RunKind, RunState};
@@ -28,8 +28,10 @@ use crate::{Engine, Result, go_on, launch, limited, moves};
 /// started themselves, and that may never end.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// How long a driver waits before it tries again after a failure of the store or the disk.
+/// How long a driver waits before it tries again after a failure of the store or the disk; twice as long each time,
+/// up to the longest. One that went on for longer than that has begun anew.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+const TRY_AT_LEAST: Duration = Duration::from_secs(60);
 
 /// The way to wake the task that looks after a run.
 #[derive(Debug)]
@@ -74,10 +76,22 @@ impl Engine {
         let handle = Arc::new(Handle::of(&run));
         self.handles().insert(run.id, handle.clone());
         let engine = self.clone();
-        tokio::spawn(async move {
+        let id = run.id;
+        let is_begun = self.aside(async move {
+            let (mut wait, mut begun) = (TRY_AGAIN, Instant::now());
             while let Err(error) = engine.drive(&run, &handle).await {
-                tracing::warn!(run.id = %run.id, "could not look after run {}: {error}; trying again", run.id);
-                tokio::time::sleep(TRY_AGAIN).await;
+                wait = next_wait(wait, begun.elapsed());
+                let trouble = format!(
+                    "Forge cannot follow run {}: {error}; it tries again in {} s",
+                    run.id,
+                    wait.as_secs()
+                );
+                tracing::warn!(run.id = %run.id, "{trouble}");
+                if handle.does(Some(trouble)) {
+                    engine.acts(run.attempt);
+                }
+                tokio::time::sleep(wait).await;
+                (wait, begun) = (wait * 2, Instant::now());
             }
             engine.handles().remove(&run.id);
             if let Some(spawned) = spawned {
@@ -85,6 +99,10 @@ impl Engine {
                 tokio::task::spawn_blocking(move || spawned.reap());
             }
         });
+        if !is_begun {
+            // The engine is closed; the next one looks after it.
+            self.handles().remove(&id);
+        }
     }
 
     /// Wakes the task that looks after a run, because there is something to tell it.
@@ -468,5 +486,28 @@ impl Teller<'_> {
 
     fn told<T>(&self, answer: std::result::Result<T, forge_process::Error>) -> Result<T> {
         answer.map_err(|error| launch::process_error(&error))
+    }
+}
+
+/// How long a driver waits after a failure, when it would have waited `wait` and went on for `held` before it.
+fn next_wait(wait: Duration, held: Duration) -> Duration {
+    if held > TRY_AT_LEAST { TRY_AGAIN } else { wait.min(TRY_AT_LEAST) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_fails_again_and_again_waits_up_to_a_minute_and_one_that_held_begins_anew() {
+        let mut wait = TRY_AGAIN;
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            wait = next_wait(wait, Duration::from_secs(2));
+            waits.push(wait.as_secs());
+            wait *= 2;
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(next_wait(wait, TRY_AT_LEAST * 2), TRY_AGAIN);
     }
 }
