@@ -4,11 +4,15 @@
 //! for those too, so that an engine that is closed writes nothing any more.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::Engine;
+
+/// How long what is under way when the engine closes may take, before the calls of git that it waits for are ended.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
     /// Held by everything that is done aside. Nothing is ever sent: what counts is that somebody could.
@@ -37,9 +41,21 @@ impl Default for Aside {
 
 impl Engine {
     /// Ends what the engine does of itself: nothing of it begins any more, and nothing of it is under way when this
-    /// returns. Agents run on, and verbs still work.
+    /// returns. What was begun for somebody, such as a start whose turn came, is waited for, for some seconds. Then
+    /// every call of git is ended, and none begins any more. Agents run on, and nobody looks after them.
     pub async fn close(&self) {
-        self.inner.aside.close().await;
+        let aside = &self.inner.aside;
+        aside.stop();
+        if tokio::time::timeout(PATIENCE, aside.ended()).await.is_err() {
+            tracing::info!("something is under way still; its calls of git are ended");
+        }
+        let git = self.inner.git.clone();
+        // On a thread that nobody at work here holds, or the end would wait for itself.
+        let closed = tokio::task::spawn_blocking(move || git.close()).await;
+        if let Err(error) = closed {
+            tracing::warn!("calls of git run on: {error}");
+        }
+        aside.ended().await;
     }
 
     /// Has something done for as long as it takes, or until the engine closes. Says whether it was begun: an engine
@@ -61,12 +77,17 @@ impl Aside {
         true
     }
 
-    async fn close(&self) {
+    /// Lets nothing begin any more, and breaks off what may be.
+    fn stop(&self) {
         // Whoever begins something looks at this under its lock, so nothing is begun after it.
         self.at_work.lock().unwrap_or_else(PoisonError::into_inner).take();
         for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             task.abort();
         }
+    }
+
+    /// Waits for the end of what cannot be broken off.
+    async fn ended(&self) {
         // Nobody sends, so this is the end of the last one that could.
         while self.ended.lock().await.recv().await.is_some() {}
     }
@@ -111,7 +132,10 @@ mod tests {
         begins.await.unwrap();
         let closing = tokio::spawn({
             let aside = aside.clone();
-            async move { aside.close().await }
+            async move {
+                aside.stop();
+                aside.ended().await;
+            }
         });
         while !aside.tasks.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
@@ -141,7 +165,8 @@ mod tests {
         });
         begins.await.unwrap();
         tokio::spawn(async move { go.send(()) });
-        aside.close().await;
+        aside.stop();
+        aside.ended().await;
         assert!(done.load(Ordering::SeqCst));
     }
 

@@ -214,9 +214,14 @@ impl Engine {
             }
         };
         // A token is given out once, so a caller who hangs up does not stop this.
-        tokio::spawn(polled)
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        self.aside(async move {
+            // The caller may have gone away; the token is kept all the same.
+            let _ = answer.send(polled.await);
+        });
+        answered
             .await
-            .map_err(|error| Error::internal(format!("the login at GitHub was broken off: {error}")))?
+            .map_err(|_| Error::unavailable("the login at GitHub was broken off because Forge stops"))?
     }
 
     /// Says whether the stored token is good. Without one it is not, and nobody is asked.

@@ -22,7 +22,7 @@ use crate::store::calls::Call;
 use crate::store::held::{self, Waiter};
 use crate::store::{Conn, Error as StoreError, Tx, attempts, images, starts, tasks};
 use crate::worktree::Failure;
-use crate::{Engine, Error, Result, moves, standing_agents};
+use crate::{Engine, Error, Result, aside, moves, standing_agents};
 
 /// How soon it is looked again when nothing rang: an edit of the settings by hand and room on the disk ring no bell.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -239,7 +239,8 @@ impl Engine {
             let project = admitted.intent.project;
             self.inner.line.starting().insert(project);
             let engine = self.clone();
-            tokio::spawn(async move {
+            // It is written down as begun, so whoever closes waits for it.
+            aside::along(async move {
                 engine.start_held(admitted).await;
                 engine.inner.line.starting().remove(&project);
                 engine.inner.line.started.notify_waiters();

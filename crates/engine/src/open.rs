@@ -87,6 +87,9 @@ impl Engine {
                 let paths = Paths { home, roots: vec![worktrees.clone()], worktrees };
                 let lock = lock(&paths)?;
                 let git = orphans::marked_git(&paths.home)?;
+                if let Some(most) = options.seam.limit("git") {
+                    git.limit_calls(most);
+                }
                 orphans::wait(&paths.home);
                 private_dir(&paths.runs())?;
                 private_dir(&paths.trash())?;
@@ -107,10 +110,10 @@ impl Engine {
                 store,
                 git,
                 repos: Default::default(),
+                silent: Default::default(),
                 trusted: Default::default(),
                 watcher,
                 shim: tokio::sync::OnceCell::new(),
-                silent: Default::default(),
                 forge: options.forge,
                 seam: options.seam,
                 agents: options.agents,
@@ -125,10 +128,10 @@ impl Engine {
                 aside: Default::default(),
                 line: Default::default(),
                 limited: Default::default(),
+                last_limits: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),
                 demo: Default::default(),
-                last_limits: Default::default(),
                 crowds: Default::default(),
                 entries: Default::default(),
                 kept_tasks: Default::default(),
@@ -147,10 +150,10 @@ impl Engine {
             }),
         };
         engine.read_trust().await?;
+        engine.read_limits().await?;
         engine.reconcile().await?;
         engine.link_worktrees().await?;
         let warm = engine.clone();
-        engine.read_limits().await?;
         // The copy is made ahead of the first start; a failure is told to whoever starts something.
         engine.aside(async move {
             let _ = warm.shim().await;

@@ -26,7 +26,7 @@ impl Engine {
             self.attach(live.run, None);
             if live.stop_requested {
                 let engine = self.clone();
-                tokio::spawn(async move {
+                self.aside(async move {
                     if let Err(error) = engine.climb_down(id).await {
                         tracing::warn!(run.id = %id, "run {id} could not be stopped: {error}");
                     }

@@ -2,11 +2,12 @@
 //!
 //! In ordinary life there is none and passing one costs a comparison. `FORGE_SEAM` holds a list parted by
 //! commas: `name[:detail][#count]=kill` dies there by SIGKILL, `name[:detail][#count]=hold:PATH` writes
-//! `PATH.reached` and waits until `PATH` exists.
+//! `PATH.reached` and waits until `PATH` exists. `name=limit:MILLIS` shortens a time limit of that name.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// The seams of this process.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,8 @@ struct Rule {
 enum Act {
     Kill,
     Hold(PathBuf),
+    /// Nothing happens when it is passed.
+    Limit(Duration),
 }
 
 impl Seam {
@@ -47,11 +50,22 @@ impl Seam {
             let act = match act.split_once(':') {
                 None if act == "kill" => Act::Kill,
                 Some(("hold", path)) => Act::Hold(PathBuf::from(path)),
+                Some(("limit", millis)) => {
+                    Act::Limit(Duration::from_millis(millis.parse().map_err(|_| bad())?))
+                }
                 _ => return Err(bad()),
             };
             rules.push(Rule { name: name.to_string(), detail, left: AtomicU32::new(count), act });
         }
         Ok(Self { rules: Arc::new(rules) })
+    }
+
+    /// Returns what a time limit is to be instead of what it usually is.
+    pub(crate) fn limit(&self, name: &str) -> Option<Duration> {
+        self.rules.iter().find(|rule| rule.name == name).and_then(|rule| match rule.act {
+            Act::Limit(limit) => Some(limit),
+            Act::Kill | Act::Hold(_) => None,
+        })
     }
 
     /// Passes a place. `detail` tells apart what passes it, such as the base branch of a start.
@@ -65,6 +79,7 @@ impl Seam {
             match &rule.act {
                 Act::Kill => die(),
                 Act::Hold(path) => hold(path).await,
+                Act::Limit(_) => {}
             }
         }
     }
@@ -95,6 +110,9 @@ mod tests {
         assert!(Seam::parse("start.intent=explode").unwrap_err().contains("start.intent=explode"));
         assert!(Seam::parse("").unwrap().rules.is_empty());
         assert_eq!(Seam::parse("a:b#3=kill, c=hold:/x").unwrap().rules.len(), 2);
+        let limited = Seam::parse("git=limit:300").unwrap();
+        assert_eq!((limited.limit("git"), limited.limit("other")), (Some(Duration::from_millis(300)), None));
+        assert!(Seam::parse("git=limit:soon").is_err());
     }
 
     #[tokio::test]

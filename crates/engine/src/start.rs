@@ -396,7 +396,7 @@ impl Engine {
         let Err(error) = self.try_undo(intent.clone()).await else { return };
         tracing::warn!(run.id = %id, "could not take back the start of run {id} yet: {error}");
         let (inner, intent) = (std::sync::Arc::downgrade(&self.inner), intent.clone());
-        tokio::spawn(async move {
+        self.aside(async move {
             let mut pause = UNDO_AGAIN;
             loop {
                 tokio::time::sleep(pause).await;

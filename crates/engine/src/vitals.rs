@@ -24,6 +24,8 @@ pub struct Vitals {
     /// Diffs of attempts that were computed, and directories that are watched for them.
     pub diffs_computed: u64,
     pub diff_watches: u64,
+    /// Calls of git that were ended because they took too long.
+    pub overdue_git_calls: u64,
     /// The memory of this process, where the system tells.
     pub resident_bytes: Option<u64>,
 }
@@ -47,6 +49,7 @@ impl Engine {
             handed_over,
             diffs_computed,
             diff_watches,
+            overdue_git_calls: self.inner.git.overdue_calls(),
             resident_bytes,
         })
     }

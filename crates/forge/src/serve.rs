@@ -37,6 +37,8 @@ const DEFAULT_LOG: &str =
     "warn,forge=info,forge_engine=info,forge_server=info,forge_process=info,forge_git=info";
 /// Where worktrees were before.
 const OLDER_WORKTREES: &str = "/var/tmp/automagik-forge/worktrees";
+/// How long the engine may take to come to its end: a little more than it gives git.
+const CLOSES: Duration = Duration::from_secs(15);
 /// How long the engine's own threads may take to end.
 const THREADS_END: Duration = Duration::from_secs(1);
 /// How long what a dead server was just forking may hold its port.
@@ -150,6 +152,10 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
     }
     if let Some(Err(error)) = port_file.map(PortFile::remove) {
         warn!("could not remove the port file: {error}");
+    }
+    // What is under way has a while to come to its end, and no git runs on without a server.
+    if tokio::time::timeout(CLOSES, engine.close()).await.is_err() {
+        warn!("something is under way still; the next server takes it up");
     }
     served.map_err(|error| Failure::away(format!("could not serve {}: {error}", reach.url)))?;
     let running = engine.overview().await.map_or(0, |overview| overview.running);
@@ -422,6 +428,7 @@ fn log_to_stderr(plan: &Plan) -> Result<()> {
     let wanted = environment::text(RUST_LOG).unwrap_or_else(|| DEFAULT_LOG.to_string());
     let filter = EnvFilter::try_new(&wanted)
         .map_err(|error| Failure::invalid(format!("{RUST_LOG} is not understood: {error}")))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter);
     // Fails only when something else in this process logs already, and then it may go on.
     let _ = match ServerLog::of_this_process(&plan.home).filter(|_| plan.background) {
         Some(log) => builder.with_writer(Arc::new(log)).try_init(),
@@ -431,7 +438,6 @@ fn log_to_stderr(plan: &Plan) -> Result<()> {
 }
 
 #[cfg(test)]
-    let builder = tracing_subscriber::fmt().with_env_filter(filter);
 mod tests {
     use super::*;
 

@@ -126,6 +126,9 @@ impl Metrics {
         line(&mut text, "forge_diffs_computed_total", &[], vitals.diffs_computed);
         family(&mut text, "forge_diff_watches", "gauge", "Directories that are watched for diffs.");
         line(&mut text, "forge_diff_watches", &[], vitals.diff_watches);
+        let help = "Calls of git that were ended because they took too long.";
+        family(&mut text, "forge_git_calls_overdue_total", "counter", help);
+        line(&mut text, "forge_git_calls_overdue_total", &[], vitals.overdue_git_calls);
         family(&mut text, "forge_streams_open", "gauge", "Open streams by kind and route.");
         for (key, open) in lock(&self.counts.streams).iter() {
             line(&mut text, "forge_streams_open", &[("kind", key.kind), ("route", &key.route)], open);
