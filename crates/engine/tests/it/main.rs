@@ -64,6 +64,7 @@ mod starting;
 mod stopping;
 mod streams;
 mod travelling;
+mod trouble;
 mod undoing;
 mod usage;
 mod world;

@@ -103,7 +103,7 @@ impl World {
         self.reopen_with("");
     }
 
-    fn reopen_with(&mut self, seam: &str) {
+    pub(crate) fn reopen_with(&mut self, seam: &str) {
         let seam = seam.replace("DIR", self.dir.path().to_str().unwrap());
         let runtime = Runtime::new().unwrap();
         // The lock is free once the last thread of the old engine has noticed its end.

@@ -63,6 +63,8 @@ mod secrets;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod sick;
+#[cfg(test)]
 mod tls;
 #[cfg(test)]
 mod top;
