@@ -1,7 +1,7 @@
 //! The branches of a repository: which there are, where they point, and the deletion of one that has not moved.
 
 use crate::call::line;
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::names::check_branch_name;
 use crate::plain_refs;
 use crate::repo::Repo;
@@ -110,8 +110,8 @@ impl Repo {
     }
 
     /// Does `work` while nobody else in this process writes refs or worktree entries of the same repository.
-    pub(crate) fn queued<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.checkout.git.queues().wait(self.common_dir(), work)
+    pub(crate) fn queued<T, E: From<Failure>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.checkout.queued(work)
     }
 
     fn listing(&self) -> String {

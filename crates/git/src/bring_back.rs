@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::checkout::{Worktree, linked_git_dir};
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Failure, Result, io_error};
 use crate::names::check_branch_name;
 use crate::repo::Repo;
 use crate::worktrees::NewWorktree;
@@ -96,7 +96,10 @@ impl Repo {
             if trash.is_none() && linked_git_dir(self.common_dir(), &new.path).is_ok() {
                 let _gone = fs::remove_dir_all(&new.path);
             }
-            self.queued(|| self.take_back(&new, is_new));
+            let _taken_back = self.queued(|| {
+                self.take_back(&new, is_new);
+                Ok::<_, Failure>(())
+            });
         })
     }
 

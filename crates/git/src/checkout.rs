@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::binary::Git;
 use crate::call::{Call, line};
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
+use crate::limit::READING;
 
 /// A checkout: where its files are, its own git directory, and the one that all checkouts share.
 #[derive(Debug, Clone)]
@@ -46,6 +47,13 @@ impl Checkout {
             .from(&self.top)
             .global_path("--git-dir=", &self.git_dir)
             .global_path("--work-tree=", &self.top)
+    }
+
+    /// Does `work` while nobody else in this process writes refs or worktree entries of the same repository.
+    pub(crate) fn queued<T, E: From<Failure>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let most = self.git.calls().at_most(READING);
+        let busy = || Failure::Busy { directory: self.common_dir.clone(), after: most };
+        self.git.queues().wait(&self.common_dir, most, work).unwrap_or_else(|| Err(busy().into()))
     }
 
     pub(crate) fn head(&self) -> Result<Option<String>> {

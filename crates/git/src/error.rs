@@ -120,6 +120,11 @@ pub enum Failure {
         directory.display(), how_long(*after)
     )]
     TimeUp { verb: String, directory: PathBuf, after: Duration },
+    #[error(
+        "others have had {} for more than {}; see whether the disk that holds it answers, and try again",
+        directory.display(), how_long(*after)
+    )]
+    Busy { directory: PathBuf, after: Duration },
     #[error("git {verb} was ended because Forge stops; try again when it runs")]
     Stopped { verb: String },
 }
@@ -152,6 +157,7 @@ impl Failure {
             Failure::Start { .. }
             | Failure::Answer { .. }
             | Failure::TimeUp { .. }
+            | Failure::Busy { .. }
             | Failure::Stopped { .. } => "",
         }
     }
@@ -178,7 +184,13 @@ fn named(files: &[String]) -> String {
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        failure.during("read objects")
+        match &failure {
+            Failure::Busy { directory, .. } => {
+                let act = format!("write to {}", directory.display());
+                failure.during(act)
+            }
+            _ => failure.during("read objects"),
+        }
     }
 }
 

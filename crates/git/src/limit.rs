@@ -16,7 +16,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
@@ -25,8 +24,9 @@ use crate::binary::Git;
 /// What most calls take is milliseconds. This is for a machine that pages, or a disk that has to wake up.
 const QUICK: Duration = Duration::from_secs(2 * 60);
 
-/// For what reads every file or all of the history: a million files on a network disk take minutes.
-const READING: Duration = Duration::from_secs(10 * 60);
+/// For what reads every file or all of the history, and for whoever waits behind others: a million files on a network
+/// disk take minutes.
+pub(crate) const READING: Duration = Duration::from_secs(10 * 60);
 
 /// For what writes files: a filter may download each of them.
 pub(crate) const WRITING: Duration = Duration::from_secs(60 * 60);
@@ -42,6 +42,9 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// What is read of a pipe at once: as much as it holds.
 const PIPE: usize = 64 * 1024;
+
+/// What is made room for at first.
+const LINES: usize = 4 * 1024;
 
 /// The most that a pipe may hold when its writer has ended.
 const FULL_PIPE: usize = 1 << 20;
@@ -112,7 +115,7 @@ impl Calls {
         self.most.store(u64::try_from(most.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    fn at_most(&self, limit: Duration) -> Duration {
+    pub(crate) fn at_most(&self, limit: Duration) -> Duration {
         match self.most.load(Ordering::Relaxed) {
             0 => limit,
             most => limit.min(Duration::from_millis(most)),
@@ -388,8 +391,9 @@ impl Sink {
         while let Some(pipe) = &self.pipe
             && self.bytes.len() < until.min(self.most)
         {
-            if self.bytes.capacity() - self.bytes.len() < PIPE / 2 {
-                self.bytes.reserve(PIPE);
+            if self.bytes.capacity() - self.bytes.len() < LINES / 2 {
+                // Most answers are a line or nothing.
+                self.bytes.reserve(if self.bytes.is_empty() { LINES } else { PIPE });
             }
             match rustix::io::read(pipe, rustix::buffer::spare_capacity(&mut self.bytes)) {
                 Ok(0) => self.pipe = None,
@@ -437,7 +441,7 @@ fn wait_for(fds: &mut [PollFd<'_>], most: Duration) -> io::Result<()> {
 }
 
 fn without_waiting(pipe: BorrowedFd<'_>) -> io::Result<()> {
-    Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?)
+    Ok(rustix::io::ioctl_fionbio(pipe, true)?)
 }
 
 /// Opens what tells the end of a process. Without it, it is looked at now and then.

@@ -46,11 +46,6 @@ impl Worktree {
         }
         let how = if discard { "--hard" } else { "--keep" };
         let call = checkout.files("reset").settings(&drivers.overrides).args(["--quiet", how, oid]);
-        checkout
-            .git
-            .queues()
-            .wait(&checkout.common_dir, || call.run())
-            .map(drop)
-            .map_err(|failure| failure.during(act()))
+        checkout.queued(|| call.run()).map(drop).map_err(|failure| failure.during(act()))
     }
 }

@@ -95,7 +95,13 @@ impl Repo {
             self.fill(&worktree)?;
             Ok(worktree)
         });
-        filled.inspect_err(|_| self.queued(|| self.undo(new)))
+        filled.inspect_err(|_| {
+            // What went wrong is told; what is left of it is dropped by whoever wants the place.
+            let _undone = self.queued(|| {
+                self.undo(new);
+                Ok::<_, Failure>(())
+            });
+        })
     }
 
     /// Lists the checkouts of the repository, the main one first.
