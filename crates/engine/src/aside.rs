@@ -63,7 +63,22 @@ impl Engine {
     pub(crate) fn aside(&self, work: impl Future<Output = ()> + Send + 'static) -> bool {
         self.inner.aside.begin(work)
     }
+
+    /// Has something done, and waits for it for a moment. What takes longer goes on aside.
+    pub(crate) async fn aside_for_a_moment(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let (over, is_over) = tokio::sync::oneshot::channel::<()>();
+        self.aside(async move {
+            work.await;
+            drop(over);
+        });
+        if tokio::time::timeout(A_MOMENT, is_over).await.is_err() {
+            tracing::warn!("what an earlier server left behind is taken up later: a repository does not answer yet");
+        }
+    }
 }
+
+/// How long a server that starts waits for a repository that does not answer.
+pub(crate) const A_MOMENT: Duration = Duration::from_secs(5);
 
 impl Aside {
     fn begin(&self, work: impl Future<Output = ()> + Send + 'static) -> bool {

@@ -64,11 +64,16 @@ impl Engine {
                 }
             }
             tracing::info!(run.id = %id, "the start of run {id} broke off and is taken back");
-            self.undo(&intent).await;
-            if matches!(intent.what, What::Run { .. }) && !intent.is_dev_server() {
-                // What waited for this turn, or as this turn, waits for nothing now.
-                self.start_next(intent.attempt).await;
-            }
+            let engine = self.clone();
+            // Until it is taken back it counts as under way, so nothing is lost when its repository does not answer.
+            self.aside_for_a_moment(async move {
+                engine.undo(&intent).await;
+                if matches!(intent.what, What::Run { .. }) && !intent.is_dev_server() {
+                    // What waited for this turn, or as this turn, waits for nothing now.
+                    engine.start_next(intent.attempt).await;
+                }
+            })
+            .await;
         }
         Ok(())
     }

@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use forge_model::{AttemptId, AttemptState, Noun, Op, ProjectId, TaskId};
 
+use crate::aside::A_MOMENT;
 use crate::background::{blocking, detached, is_dir};
 use crate::store::removed::{self, Removed};
 use crate::store::{
@@ -18,9 +18,6 @@ use crate::store::{
     queue, rules, runs, settings, snapshots, starts, tasks,
 };
 use crate::{Engine, Error, Result, held};
-
-/// How long a server that starts waits for what a removal left behind.
-const A_MOMENT: Duration = Duration::from_secs(5);
 
 /// What is to be removed.
 #[derive(Debug, Clone, Copy)]
