@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// A log larger than this is put aside, in the place of the one that was put aside before.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -16,9 +16,8 @@ const LARGEST: u64 = 10 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct ServerLog {
     path: PathBuf,
-    largest: u64,
-    /// How much was written since its size was looked at.
-    written: AtomicU64,
+    /// Held while it is put aside, or what came last would take the place of what came before.
+    turn: Mutex<()>,
 }
 
 /// Where the log of a data directory is.
@@ -50,12 +49,13 @@ impl ServerLog {
         let path = path(home);
         let (log, errors) = (fs::metadata(&path).ok()?, rustix::fs::fstat(io::stderr()).ok()?);
         let is_it = log.dev() == errors.st_dev && log.ino() == errors.st_ino;
-        is_it.then(|| ServerLog { path, largest: LARGEST, written: AtomicU64::new(0) })
+        is_it.then(|| ServerLog { path, turn: Mutex::default() })
     }
 
     /// Goes on in a new file when this one is too large.
     fn go_on(&self) -> io::Result<()> {
-        if put_aside_beyond(&self.path, self.largest)? {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if put_aside_beyond(&self.path, LARGEST)? {
             let new = open(&self.path)?;
             rustix::stdio::dup2_stdout(&new)?;
             rustix::stdio::dup2_stderr(&new)?;
@@ -67,9 +67,8 @@ impl ServerLog {
 impl Write for &ServerLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = io::stderr().write(bytes)?;
-        let more = u64::try_from(written).unwrap_or(u64::MAX);
-        if self.written.fetch_add(more, Ordering::Relaxed).saturating_add(more) > self.largest / 64 {
-            self.written.store(0, Ordering::Relaxed);
+        let size = rustix::fs::fstat(io::stderr()).ok().and_then(|found| u64::try_from(found.st_size).ok());
+        if size.is_some_and(|size| size > LARGEST) {
             // Where that cannot be done, there is nobody to tell; it is tried again.
             let _ = self.go_on();
         }

@@ -1,6 +1,7 @@
 //! When a client command starts a server by itself, and when it does not.
 
 use std::fs;
+use std::io::Write;
 
 use rustix::process::{Pid, getsid};
 use serde_json::Value;
@@ -72,21 +73,22 @@ fn a_server_that_cannot_start_is_told_with_the_end_of_its_log() {
 #[test]
 fn the_log_of_a_server_is_put_aside_while_it_runs() {
     let world = World::new();
-    fs::create_dir_all(world.home()).unwrap();
     let (log, older) = (world.home().join("server.log"), world.home().join("server.log.1"));
-    // Just not too large for a server that starts.
-    fs::write(&log, vec![b'\n'; 10 * 1024 * 1024 - 1024]).unwrap();
-    let mut command = world.forge(&["list"]);
-    command.env_remove("CI").env("RUST_LOG", "trace");
-    let ended = Running::start(command).end();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    eventually("the log is put aside", || {
-        by_hand(&world, &["list"]).end();
-        older.exists().then_some(())
-    });
-    assert!(fs::metadata(&older).unwrap().len() >= 10 * 1024 * 1024 - 1024);
+    let run = |text: &str| {
+        let ended = by_hand(&world, &["run", "--agent", "SCRIPTED", text]).end();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    };
+    run("say first");
+    assert!(!older.exists());
+    // As many lines as a server writes in weeks.
+    let mut filling = fs::OpenOptions::new().append(true).open(&log).unwrap();
+    filling.write_all(&vec![b'\n'; 10 * 1024 * 1024]).unwrap();
+    run("say second");
+    eventually("the log is put aside", || older.exists().then_some(()));
+    run("say third");
     eventually("what comes later is in the new one", || {
-        by_hand(&world, &["list"]).end();
-        fs::metadata(&log).is_ok_and(|found| found.len() > 0).then_some(())
+        fs::read_to_string(&log).is_ok_and(|text| text.contains("run ")).then_some(())
     });
+    assert!(fs::metadata(&log).unwrap().len() < 1024 * 1024);
+    assert!(fs::read_to_string(&older).unwrap().starts_with("Forge 0.1.0 on"));
 }
