@@ -92,7 +92,6 @@ impl Engine {
         land: Land,
     ) -> Result<String> {
         let id = site.attempt.id;
-        let number = self.merges(id).await?.len() + 1;
         let (work, onto) = (site.clone(), landing.onto.clone());
         let tip = blocking(move || -> Result<_> {
             let left = work.commit_leftovers("merged", land.skip_hooks)?;
@@ -100,7 +99,7 @@ impl Engine {
             if work.repo.tree_of(&tip)? == work.repo.tree_of(&onto)? {
                 return Err(nothing_to_land(&work));
             }
-            work.repo.keep_commit(&format!("refs/forge/landed/{id}/{number}"), &tip)?;
+            work.repo.keep_commit(&format!("refs/forge/landed/{id}"), &tip)?;
             Ok((tip, left))
         });
         let (tip, left) = tip.await??;

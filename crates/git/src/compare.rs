@@ -1,5 +1,7 @@
 //! How two commits stand to each other: ahead, behind, their common base, and whether one holds the other's changes.
 
+use std::collections::HashSet;
+
 use crate::call::line;
 use crate::error::{Error, Failure, Result};
 use crate::merge::Merged;
@@ -92,12 +94,30 @@ impl Repo {
         }
     }
 
-    /// Keeps a commit under a reference of our own.
-    pub fn keep_commit(&self, reference: &str, oid: &str) -> Result<()> {
-        crate::names::check_own_reference(reference)?;
+    /// Keeps a commit under a reference of our own: `directory` and the lowest number that is free there. A reference
+    /// that exists is never moved, and a commit that one of them has is not kept twice.
+    pub fn keep_commit(&self, directory: &str, oid: &str) -> Result<()> {
         self.check_oid(oid)?;
-        let call = self.checkout.refs("update-ref").args(["--no-deref", "--end-of-options", reference, oid]);
-        let kept = self.queued(|| call.run());
-        kept.map(drop).map_err(|failure: Failure| -> Error { failure.during(format!("write {reference}")) })
+        self.queued(|| {
+            let known = self.references(&[directory])?;
+            if known.iter().any(|(_, kept)| kept == oid) {
+                return Ok(());
+            }
+            let taken: HashSet<&str> = known
+                .iter()
+                .filter_map(|(name, _)| name.strip_prefix(directory)?.strip_prefix('/'))
+                .collect();
+            let free =
+                (1..).map(|number: u64| number.to_string()).find(|name| !taken.contains(name.as_str()));
+            let reference = format!("{directory}/{}", free.unwrap_or_default());
+            crate::names::check_own_reference(&reference)?;
+            // As the old value, zeros mean that there must be none.
+            let none = "0".repeat(oid.len());
+            let call = self.checkout.refs("update-ref");
+            let call = call.args(["--no-deref", "--end-of-options", &reference, oid, &none]);
+            let kept = call.run();
+            kept.map(drop)
+                .map_err(|failure: Failure| -> Error { failure.during(format!("write {reference}")) })
+        })
     }
 }

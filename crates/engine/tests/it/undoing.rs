@@ -56,6 +56,26 @@ fn a_landing_that_is_undone_leaves_the_target_as_it_was_and_lands_again() {
 }
 
 #[test]
+fn merging_after_an_undone_merge_keeps_the_commits_of_both() {
+    let world = World::new();
+    let attempt = world.rested("edit one.txt first\nrun git add -A && git commit -q -m own");
+    let tip = |name: &str| world.git(&["rev-parse", name]);
+    let mut tips = vec![tip(&attempt.branch)];
+    world.land(&attempt).unwrap();
+    for text in ["second", "third"] {
+        world.undo_landing(&attempt).unwrap();
+        let follow = FollowUp::new(format!("edit one.txt {text}"));
+        world.run(world.engine().follow_up(attempt.id, follow, None)).unwrap();
+        world.wait_for(attempt.id, AttemptState::Finished);
+        tips.push(tip(&attempt.branch));
+        world.land(&attempt).unwrap();
+    }
+    let kept: Vec<String> =
+        (1..=3).map(|number| tip(&format!("refs/forge/landed/{}/{number}", attempt.id))).collect();
+    assert_eq!(kept, tips);
+}
+
+#[test]
 fn two_who_undo_at_once_undo_once() {
     let world = World::new();
     let (attempt, _landed, base) = world.landed("edit one.txt first");
