@@ -61,6 +61,8 @@ pub struct UsageOf {
     pub project: Option<ProjectId>,
     pub task: Option<TaskId>,
     pub attempt: Option<AttemptId>,
+    /// Only what was told from then on.
+    pub since: Option<Time>,
     pub by: UsageBy,
 }
 

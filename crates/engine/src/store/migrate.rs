@@ -18,6 +18,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("checks", include_str!("../../migrations/0008_checks.sql")),
     ("messages", include_str!("../../migrations/0009_messages.sql")),
     ("starts", include_str!("../../migrations/0010_starts.sql")),
+    ("retention", include_str!("../../migrations/0011_retention.sql")),
 ];
 
 /// Why a database could not be brought to the newest schema.
@@ -117,6 +118,7 @@ mod tests {
             (8, "bf7ba9b6e51c335a"),
             (9, "35705b5b0e6641f6"),
             (10, "c438b2307602544f"),
+            (11, "e304e5e84d2d5ec5"),
         ];
         assert_eq!(known.len(), MIGRATIONS.len(), "a new migration needs its schema hash here");
         assert_eq!(schema_hash(&conn), known[MIGRATIONS.len() - 1].1);

@@ -58,6 +58,7 @@ pub(crate) fn usage_of(query: &Query) -> Result<UsageOf, Problem> {
         project: query.optional(names::PROJECT_ID.name)?,
         task: query.optional(names::TASK_ID.name)?,
         attempt: query.optional(names::TASK_ATTEMPT_ID.name)?,
+        since: None,
         by,
     })
 }
