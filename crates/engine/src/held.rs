@@ -33,6 +33,10 @@ const START_ENDS: Duration = Duration::from_secs(300);
 /// How many of those behind are told that their place has changed.
 const TOLD: usize = 100;
 
+/// What may keep going wrong here, as the log calls it.
+const LOOK: &str = "the look after those that wait";
+const ROOM: &str = "room on the disk for those that wait";
+
 /// What waits for room.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "held", rename_all = "snake_case")]
@@ -196,9 +200,14 @@ impl Engine {
                 bell.mark_unchanged();
                 if line.any.swap(false, Ordering::SeqCst) {
                     let Some(inner) = inner.upgrade() else { return };
-                    if let Err(error) = (Engine { inner }).admit().await {
-                        tracing::warn!("what waits for room could not be looked after: {error}");
-                        line.any.store(true, Ordering::SeqCst);
+                    let engine = Engine { inner };
+                    match engine.admit().await {
+                        Ok(()) => engine.inner.troubles.is_over(LOOK),
+                        Err(error) => {
+                            let trouble = format!("what waits for room could not be looked after: {error}");
+                            engine.inner.troubles.meet(LOOK, &trouble);
+                            line.any.store(true, Ordering::SeqCst);
+                        }
                     }
                 }
                 let waits = line.any.load(Ordering::SeqCst);
@@ -230,9 +239,10 @@ impl Engine {
                 return Ok(());
             }
             if let Err(error) = self.check_room(&self.inner.paths.worktrees).await {
-                tracing::warn!("attempts that wait are not started: {error}");
+                self.inner.troubles.meet(ROOM, &format!("attempts that wait are not started: {error}"));
                 return Ok(());
             }
+            self.inner.troubles.is_over(ROOM);
             let admitted = self.inner.store.write(move |tx| admit_first(tx, limits, &busy)).await?;
             let Some(admitted) = admitted else { continue };
             self.inner.seam.pass("held.admitted", "").await;

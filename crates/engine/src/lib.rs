@@ -127,6 +127,7 @@ mod target;
 mod tasks;
 mod templates;
 mod travel;
+mod troubles;
 mod turns;
 mod undo_landing;
 mod unsent;
@@ -257,6 +258,7 @@ struct Inner {
     last_limits: limits::LastLimits,
     disk: disk::LastLook,
     demo: demo::Makers,
+    troubles: troubles::Troubles,
     crowds: logs::Crowds,
     entries: entries::Hub,
     kept_tasks: kept_tasks::KeptTasks,

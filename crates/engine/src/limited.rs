@@ -24,6 +24,9 @@ pub(crate) const GO_ON: &str = "continue";
 /// How long the clock is trusted while something waits for a time of it.
 const LOOK_AGAIN: Duration = Duration::from_secs(20);
 
+/// What may keep going wrong here, as the log calls it.
+const LOOK: &str = "the look at limits that may be over";
+
 /// Wakes the task that looks after limits.
 #[derive(Debug, Default)]
 pub(crate) struct Bell(Notify);
@@ -85,10 +88,17 @@ impl Engine {
             loop {
                 let Some(inner) = inner.upgrade() else { return };
                 let engine = Engine { inner };
-                let next = engine.resume_due(first).await.unwrap_or_else(|error| {
-                    tracing::warn!("limits that may be over could not be looked at: {error}");
-                    Some(LOOK_AGAIN)
-                });
+                let next = match engine.resume_due(first).await {
+                    Ok(next) => {
+                        engine.inner.troubles.is_over(LOOK);
+                        next
+                    }
+                    Err(error) => {
+                        let trouble = format!("limits that may be over could not be looked at: {error}");
+                        engine.inner.troubles.meet(LOOK, &trouble);
+                        Some(LOOK_AGAIN)
+                    }
+                };
                 first = false;
                 drop(engine);
                 match next {

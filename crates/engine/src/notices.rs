@@ -37,6 +37,10 @@ const LONGEST_TITLE: usize = 120;
 const LONGEST_REASON: usize = 400;
 
 /// What is left after a look at the notices.
+/// What may keep going wrong here, as the log calls it.
+const LOOK: &str = "the look at notices";
+const RECORD: &str = "the record of notices";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Nothing,
@@ -59,14 +63,19 @@ impl Engine {
         self.aside(async move {
             loop {
                 let Some(strong) = inner.upgrade() else { return };
-                let looked = Engine { inner: strong }.send_pending().await;
+                let engine = Engine { inner: strong };
+                let looked = engine.send_pending().await;
+                match &looked {
+                    Ok(_) => engine.inner.troubles.is_over(LOOK),
+                    Err(error) => {
+                        engine.inner.troubles.meet(LOOK, &format!("notices could not be looked at: {error}"));
+                    }
+                }
+                drop(engine);
                 match looked {
                     Ok(Left::Unseen) => {}
                     Ok(Left::Unsent) => tokio::time::sleep(PAUSE).await,
                     Ok(Left::Nothing) | Err(_) => {
-                        if let Err(error) = looked {
-                            tracing::warn!("notices could not be looked at: {error}");
-                        }
                         let Ok(()) = bell.changed().await else { return };
                         tokio::time::sleep(GATHER).await;
                     }
@@ -98,10 +107,11 @@ impl Engine {
         }
         while let Some(sent) = sending.join_next().await {
             match sent {
-                Ok(Ok(NoticeStatus::Sent | NoticeStatus::Failed)) => {}
+                Ok(Ok(NoticeStatus::Sent | NoticeStatus::Failed)) => self.inner.troubles.is_over(RECORD),
                 Ok(Ok(NoticeStatus::Pending)) | Err(_) => left = Left::Unsent,
                 Ok(Err(error)) => {
-                    tracing::warn!("what became of a notice could not be written down: {error}");
+                    let trouble = format!("what became of a notice could not be written down: {error}");
+                    self.inner.troubles.meet(RECORD, &trouble);
                     left = Left::Unsent;
                 }
             }

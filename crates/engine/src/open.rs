@@ -132,6 +132,7 @@ impl Engine {
                 landings: Default::default(),
                 disk: Default::default(),
                 demo: Default::default(),
+                troubles: Default::default(),
                 crowds: Default::default(),
                 entries: Default::default(),
                 kept_tasks: Default::default(),

@@ -23,6 +23,10 @@ const LONGEST: Duration = Duration::from_secs(15 * 60);
 /// How long the fetch of a branch that somebody pushed to may take.
 const FETCH_TIME: Duration = Duration::from_secs(60);
 
+/// What may keep going wrong here, as the log calls it.
+const LOOK: &str = "the look at pull requests";
+const GITHUB: &str = "the way to GitHub";
+
 /// What a round of questions came to.
 #[derive(Debug, PartialEq, Eq)]
 enum Round {
@@ -41,10 +45,18 @@ impl Engine {
             loop {
                 tokio::time::sleep(pause).await;
                 let Some(inner) = inner.upgrade() else { return };
-                let round = (Engine { inner }).poll_pull_requests().await.unwrap_or_else(|error| {
-                    tracing::warn!("pull requests could not be looked at: {error}");
-                    Round::Broken(None)
-                });
+                let engine = Engine { inner };
+                let round = match engine.poll_pull_requests().await {
+                    Ok(round) => {
+                        engine.inner.troubles.is_over(LOOK);
+                        round
+                    }
+                    Err(error) => {
+                        let trouble = format!("pull requests could not be looked at: {error}");
+                        engine.inner.troubles.meet(LOOK, &trouble);
+                        Round::Broken(None)
+                    }
+                };
                 pause = next(pause, every, &round);
             }
         });
@@ -82,20 +94,24 @@ impl Engine {
         let Some(token) = self.host_token().await? else { return Ok(Round::Broken(None)) };
         let mut round = Round::Done;
         for merge in open {
+            let of = format!("the pull request of attempt {}", merge.attempt);
             match self.poll_one(&merge, &token).await? {
-                Ok(()) => {}
+                Ok(()) => {
+                    self.inner.troubles.is_over(GITHUB);
+                    self.inner.troubles.is_over(&of);
+                }
                 // Of this one only; another may be in another repository.
                 Err(error @ (host::Error::NotFound { .. } | host::Error::NotAllowed { .. })) => {
                     tracing::debug!(attempt.id = %merge.attempt, "{}", whole(&error));
                 }
                 Err(host::Error::TooMany { wait, .. }) => return Ok(Round::Broken(wait)),
                 Err(error @ (host::Error::Unreachable { .. } | host::Error::TokenInvalid { .. })) => {
-                    tracing::warn!("{}", whole(&error));
+                    self.inner.troubles.meet(GITHUB, &whole(&error));
                     return Ok(Round::Broken(None));
                 }
                 // It may be the answer about this one, and must not keep the others from being asked about.
                 Err(error) => {
-                    tracing::warn!(attempt.id = %merge.attempt, "{}", whole(&error));
+                    self.inner.troubles.meet(&of, &format!("{of}: {}", whole(&error)));
                     round = Round::Broken(None);
                 }
             }

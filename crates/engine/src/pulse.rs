@@ -17,6 +17,9 @@ use crate::{AttemptView, ChangeSum, Engine};
 /// How long is waited after something was told.
 const REST: Duration = Duration::from_secs(1);
 
+/// What may keep going wrong here, as the log calls it.
+const TELLING: &str = "the news of what attempts show";
+
 /// Of how many attempts it is remembered where they were told of last. Beyond it an event too many is kept.
 const REMEMBERED: usize = 1000;
 
@@ -74,9 +77,14 @@ impl Engine {
                 let news = std::mem::take(&mut *pulse.news());
                 let known = told.clone();
                 match inner.store.write(move |tx| beat(tx, news, known)).await {
-                    Ok(places) => told = places,
+                    Ok(places) => {
+                        inner.troubles.is_over(TELLING);
+                        told = places;
+                    }
                     // What was to be written is written with the next diff, and others say what is wrong.
-                    Err(error) => tracing::warn!("could not tell what attempts show: {error}"),
+                    Err(error) => {
+                        inner.troubles.meet(TELLING, &format!("could not tell what attempts show: {error}"));
+                    }
                 }
                 drop(inner);
                 tokio::time::sleep(REST).await;

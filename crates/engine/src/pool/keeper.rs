@@ -23,6 +23,10 @@ use crate::{Engine, Result};
 
 /// After something happened, it has to be quiet for so long: whoever starts agents needs the machine now.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// What may keep going wrong here, as the log calls it.
+const TROUBLE: &str = "the look after the worktrees that wait";
+
 /// With starts in a row nobody is kept waiting for longer than that.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the base branches of warm projects are looked at.
@@ -91,10 +95,19 @@ impl Engine {
                 }
                 let Some(inner) = weak.upgrade() else { return };
                 round = Instant::now();
-                let places = (Engine { inner }).tend().await.unwrap_or_else(|error| {
-                    tracing::warn!("the worktrees that wait could not be looked after: {error}");
-                    Vec::new()
-                });
+                let engine = Engine { inner };
+                let places = match engine.tend().await {
+                    Ok(places) => {
+                        engine.inner.troubles.is_over(TROUBLE);
+                        places
+                    }
+                    Err(error) => {
+                        let trouble = format!("the worktrees that wait could not be looked after: {error}");
+                        engine.inner.troubles.meet(TROUBLE, &trouble);
+                        Vec::new()
+                    }
+                };
+                drop(engine);
                 pause = if places.is_empty() { ROUND } else { LOOK };
                 let found = signs(&places).await;
                 seen = (places, found);

@@ -1,8 +1,10 @@
 //! How many attempts run at once: what is over the limit waits in its order, and nothing of it is lost.
 
+use std::sync::{Arc, Mutex};
+
 use forge_engine::{
     AttemptView, ConfigChange, Delivered, DraftChange, DraftQueue, ErrorKind, FollowUp, Key, NewLooseAttempt,
-    NewProject, Started,
+    NewProject, Started, TaskChange,
 };
 use forge_model::{AttemptId, AttemptState, DraftKind, ProfileId, ProjectId, TaskStatus};
 use serde_json::json;
@@ -118,6 +120,65 @@ fn a_changed_limit_counts_at_once_and_a_lower_one_ends_nothing() {
     world.wait_for(all[3], AttemptState::Running);
     let error = ConfigChange::new(json!({"limits": {"max_running": 0}}).as_object().unwrap().clone());
     assert!(error.unwrap_err().to_string().contains("`limits.max_running` must be a whole number from 1 on"));
+}
+
+/// Collects the warnings of the whole process.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl tracing::field::Visit for Warnings {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0.lock().unwrap().push(format!("{value:?}"));
+        }
+    }
+}
+
+impl tracing::Subscriber for Warnings {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.is_event() && *metadata.level() == tracing::Level::WARN
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn attempts_that_wait_for_room_on_the_disk_are_logged_once_and_not_at_every_look() {
+    let warnings = Warnings::default();
+    tracing::subscriber::set_global_default(warnings.clone()).unwrap();
+    let world = World::new();
+    limit(&world, json!({"max_running": 1}));
+    let first = start(&world, "hang");
+    let second = start(&world, "say second");
+    limit(&world, json!({"min_free_mb": 1_000_000_000_000_u64}));
+    world.run(world.engine().stop_attempt(id(&first))).unwrap();
+    let told = || {
+        let warnings = warnings.0.lock().unwrap();
+        warnings.iter().filter(|warning| warning.contains("attempts that wait are not started")).count()
+    };
+    eventually("the full disk is logged", || (told() > 0).then_some(()));
+    // Each change rings the bell at which it is looked again.
+    for n in 0..20 {
+        let done = TaskChange { title: Some(format!("title {n}")), ..TaskChange::default() };
+        world.run(world.engine().update_task(first.task.task.id, done)).unwrap();
+    }
+    limit(&world, json!({"min_free_mb": 0}));
+    world.wait_for(id(&second), AttemptState::Finished);
+    assert_eq!(told(), 1);
 }
 
 #[test]
