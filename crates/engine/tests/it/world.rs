@@ -12,7 +12,7 @@ use forge_model::{Ask, AttemptId, AttemptState, ProfileId, ProjectId, Run, RunId
 use tokio::runtime::Runtime;
 
 /// How long to wait for something that should come at once, on a machine that is busy.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(120);
 
 /// A start with its run.
 #[derive(Debug, Clone)]

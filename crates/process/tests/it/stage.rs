@@ -10,7 +10,7 @@ use forge_process::{
     Control, Exit, Launcher, Liveness, LogReader, Record, Spawned, Spec, Stream, liveness, spawn,
 };
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Waits until `condition` gives something.
 #[track_caller]

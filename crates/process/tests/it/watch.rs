@@ -36,7 +36,13 @@ fn a_line_wakes_its_follower_at_once() {
     let (_watch, woken) = watch(&watcher, &stage.dir);
     let mut reader = LogReader::open(&stage.dir, 0).unwrap();
     let mut best = Duration::MAX;
-    for ordinal in 1..=20 {
+    let first = Instant::now();
+    // Through socket, shim, agent, shim, file and back. A poll anywhere would show in every round; a busy machine shows in
+    // some, so it goes on until one round is free of it.
+    for ordinal in 1.. {
+        if best < Duration::from_millis(50) || first.elapsed() > PATIENCE {
+            break;
+        }
         let sent = Instant::now();
         control.input(ordinal, "line\n").unwrap();
         let mut seen = false;
@@ -46,7 +52,6 @@ fn a_line_wakes_its_follower_at_once() {
         }
         best = best.min(sent.elapsed());
     }
-    // Through socket, shim, agent, shim, file and back. A poll anywhere would show in every round.
     assert!(best < Duration::from_millis(50), "{best:?}");
 }
 

@@ -15,7 +15,7 @@ use tungstenite::{Error, Message};
 use crate::patient::{Patient, Socket};
 
 /// How long to wait for something that should come at once, on a machine that is busy.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(120);
 
 /// What a connection has been told, by both rules.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ use crate::patient::Patient;
 pub(crate) use crate::patient::Socket;
 
 /// How long to wait for something that should come at once, on a machine that is busy.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub(crate) const SOON: Duration = Duration::from_secs(120);
 
 /// How long a stop waits for a stream that does not end.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
