@@ -41,6 +41,8 @@ const KEYS: Keys = &[
     ("git_branch_prefix", Rule::Text),
     ("limits", Rule::Section(LIMITS)),
     ("snapshots", Rule::Section(SNAPSHOTS)),
+    ("runs", Rule::Section(RUNS)),
+    ("removed", Rule::Section(REMOVED)),
     ("scripts", Rule::Section(script_settings::SCRIPTS)),
     ("dev_ports", Rule::Section(script_settings::DEV_PORTS)),
     ("showcases", Rule::Section(&[("seen_features", Rule::Texts)])),
@@ -83,6 +85,13 @@ const WORKTREES: Keys = &[("expire_after_hours", Rule::MaybeCount), ("tidy_after
 
 /// How long snapshots are kept, and how much of a project's they may be together; null keeps all.
 const SNAPSHOTS: Keys = &[("keep_days", Rule::MaybeCount), ("keep_mb", Rule::MaybeCount)];
+
+/// How long the logs of runs are kept when their attempt is closed, and how much all logs may be together; null and 0
+/// keep all.
+const RUNS: Keys = &[("keep_days", Rule::MaybeCount), ("keep_mb", Rule::MaybeCount)];
+
+/// How long what was removed can be recovered; null and 0 keep it for ever.
+const REMOVED: Keys = &[("keep_days", Rule::MaybeCount)];
 
 const LIMITS: Keys = &[
     ("max_running", Rule::MaybeLimit),
@@ -223,6 +232,8 @@ pub(crate) fn defaults() -> Map<String, Value> {
         "git_branch_prefix": "forge",
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
         "snapshots": {"keep_days": 30, "keep_mb": 5000},
+        "runs": {"keep_days": 90, "keep_mb": 20000},
+        "removed": {"keep_days": 90},
         "scripts": script_settings::default_scripts(),
         "dev_ports": script_settings::default_dev_ports(),
         "showcases": {"seen_features": []},

@@ -1,17 +1,17 @@
 //! How much of the disk Forge takes, by project and attempt. The look is bounded in time and shared: a tree of a
 //! million files keeps nobody waiting, and what was not reached is said to be missing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forge_model::{AttemptId, ProjectId, Time};
+use forge_model::{AttemptId, ProjectId, RunId, Time};
 
 use crate::background::blocking;
 use crate::paths::free_bytes;
 use crate::store::disk::{self, Place};
-use crate::{Engine, Result};
+use crate::{Engine, Result, old_logs};
 
 /// How long one look may take.
 const BUDGET: Duration = Duration::from_secs(5);
@@ -28,7 +28,10 @@ pub struct DiskUse {
     /// Below this nothing is started.
     pub floor: u64,
     pub worktrees: u64,
+    /// The logs of all runs, those of removed attempts included.
     pub runs: u64,
+    /// The logs of attempts that were removed.
+    pub removed_runs: u64,
     pub trash: u64,
     pub images: u64,
     /// The database and the copies of it that were made before it was changed.
@@ -94,12 +97,12 @@ impl Engine {
         }
         seen.images = scale.weigh(&paths.images());
         let mut projects: HashMap<ProjectId, ProjectUse> = HashMap::new();
-        for place in places {
-            let worktree = place.worktree.map_or(0, |path| scale.weigh(&path));
+        for place in &places {
+            let worktree = place.worktree.as_ref().map_or(0, |path| scale.weigh(path));
             let runs = place.runs.iter().map(|run| scale.weigh(&paths.run(*run))).sum();
             seen.worktrees += worktree;
             seen.runs += runs;
-            let (project, name) = (place.project, place.name);
+            let (project, name) = (place.project, place.name.clone());
             let of = projects.entry(project).or_insert_with(|| ProjectUse {
                 project,
                 name,
@@ -113,6 +116,11 @@ impl Engine {
                 of.attempts.push(AttemptUse { attempt: place.attempt, worktree, runs });
             }
         }
+        let known: HashSet<RunId> = places.iter().flat_map(|place| &place.runs).copied().collect();
+        for run in old_logs::present(&paths.runs()).into_iter().flatten().filter(|run| !known.contains(run)) {
+            seen.removed_runs += scale.weigh(&paths.run(run));
+        }
+        seen.runs += seen.removed_runs;
         // The trash last: it goes by itself.
         seen.trash = scale.weigh(&paths.trash());
         seen.projects = projects.into_values().collect();

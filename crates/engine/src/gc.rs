@@ -1,7 +1,7 @@
 //! Cleaning up worktrees: what is due, and doing it.
 //!
 //! Nothing goes without evidence that it may: the attempt is at rest, its files are in a snapshot, nobody is inside.
-//! Nothing is deleted either: everything goes to the trash, and the branch stays.
+//! No worktree is deleted either: it goes to the trash, and the branch stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,7 @@ pub struct Cleaned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swept {
     pub what: What,
+    /// Where it is or was; of what was removed, its kind and its id.
     pub path: PathBuf,
     pub attempt: Option<AttemptId>,
     /// How much room it takes, when that was asked for.
@@ -60,6 +61,10 @@ pub enum What {
     Empty,
     /// Something in the trash whose time is over, which is gone.
     Trash,
+    /// The log of a run, which is gone.
+    Log,
+    /// The record of something that was removed, which is gone: it cannot be recovered any more.
+    Removed,
 }
 
 impl What {
@@ -71,6 +76,8 @@ impl What {
             What::Stray => "stray",
             What::Empty => "empty",
             What::Trash => "trash",
+            What::Log => "log",
+            What::Removed => "removed",
         }
     }
 }
@@ -86,7 +93,10 @@ pub struct Left {
 impl Engine {
     /// Cleans up what is due, or says what that would be.
     pub async fn gc(&self, dry_run: bool) -> Result<Cleaned> {
-        self.sweep(dry_run, true).await
+        let mut cleaned = self.sweep(dry_run, true).await?;
+        self.sweep_logs(dry_run, true, &mut cleaned).await?;
+        self.sweep_removed(dry_run, &mut cleaned).await?;
+        Ok(cleaned)
     }
 
     /// Cleans up now and then, for as long as the engine lives.
@@ -97,20 +107,32 @@ impl Engine {
             loop {
                 times.tick().await;
                 let Some(inner) = inner.upgrade() else { return };
-                (Engine { inner }).sweep_aside().await;
+                let engine = Engine { inner };
+                engine.sweep_aside().await;
+                engine.sweep_old_aside().await;
             }
         });
     }
 
-    /// Cleans up without anybody waiting for it.
+    /// Cleans up worktrees without anybody waiting for it.
     pub(crate) async fn sweep_aside(&self) {
         match self.sweep(false, false).await {
-            Ok(cleaned) => {
-                for Swept { path, reason, .. } in cleaned.swept {
-                    tracing::info!("cleaned up {}: {reason}", path.display());
-                }
-            }
+            Ok(cleaned) => log(cleaned),
             Err(error) => tracing::warn!("could not clean up worktrees: {error}"),
+        }
+    }
+
+    /// Cleans up old logs and old removals without anybody waiting for it.
+    async fn sweep_old_aside(&self) {
+        let mut cleaned = Cleaned::default();
+        let swept = async {
+            self.sweep_logs(false, false, &mut cleaned).await?;
+            self.sweep_removed(false, &mut cleaned).await
+        };
+        let swept = swept.await;
+        log(cleaned);
+        if let Err(error) = swept {
+            tracing::warn!("could not delete old logs: {error}");
         }
     }
 
@@ -376,6 +398,12 @@ impl Engine {
     }
 }
 
+fn log(cleaned: Cleaned) {
+    for Swept { path, reason, .. } in cleaned.swept {
+        tracing::info!("cleaned up {}: {reason}", path.display());
+    }
+}
+
 /// Returns the bytes that a directory takes up.
 pub(crate) async fn measured(path: &Path) -> Result<u64> {
     let path = path.to_path_buf();
@@ -383,7 +411,7 @@ pub(crate) async fn measured(path: &Path) -> Result<u64> {
 }
 
 /// Adds up what a directory takes up on the disk, without following links. What vanishes meanwhile counts nothing.
-fn size(path: &Path) -> u64 {
+pub(crate) fn size(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let Ok(meta) = std::fs::symlink_metadata(path) else { return 0 };
     let own = meta.blocks() * 512;

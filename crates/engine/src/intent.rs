@@ -219,6 +219,7 @@ impl Intent {
             signal: None,
             reason: self.note.clone(),
             dropped: false,
+            log_deleted_at: None,
             started_at: self.at,
             completed_at: None,
             created_at: self.at,

@@ -77,6 +77,8 @@ mod memo;
 mod moves;
 mod notices;
 mod occupants;
+mod old_logs;
+mod old_removals;
 mod older_place;
 mod omni;
 mod once;

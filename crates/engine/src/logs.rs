@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::background::{blocking, is_dir};
 use crate::launch::process_error;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, old_logs};
 
 /// About how much text one batch has.
 const BATCH: usize = 32 * 1024;
@@ -56,7 +56,9 @@ pub struct LogTail {
     crowd: Arc<()>,
     /// Whether the last batch took all there was.
     drained: bool,
-    _watch: Watch,
+    /// What is said instead of a log that was deleted.
+    notice: Option<LogBatch>,
+    _watch: Option<Watch>,
 }
 
 /// Why there was no more output.
@@ -102,7 +104,20 @@ impl Engine {
     }
 
     async fn tail(&self, run: RunId, from: u64, follow: bool) -> Result<LogTail> {
-        self.run(run).await?;
+        let found = self.run(run).await?;
+        if let Some(notice) = old_logs::notice(&found) {
+            let chunks = vec![Chunk { stream: ChunkStream::Stderr, text: format!("{notice}\n") }];
+            return Ok(LogTail {
+                reader: None,
+                follow: false,
+                end: LogEnd::Over,
+                wake: Arc::default(),
+                crowd: Arc::default(),
+                drained: false,
+                notice: Some(LogBatch { chunks, position: from }),
+                _watch: None,
+            });
+        }
         let dir = self.inner.paths.run(run);
         if !is_dir(&dir).await? {
             return Err(Error::not_found(format!("run {run} has no log any more")));
@@ -117,7 +132,8 @@ impl Engine {
         let reader = blocking(move || Reader::open(dir, from)).await??;
         let crowd = self.inner.crowds.join(run);
         let (end, drained) = (LogEnd::CaughtUp, false);
-        Ok(LogTail { reader: Some(reader), follow, end, wake, crowd, drained, _watch: watch })
+        let (notice, _watch) = (None, Some(watch));
+        Ok(LogTail { reader: Some(reader), follow, end, wake, crowd, drained, notice, _watch })
     }
 }
 
@@ -125,7 +141,8 @@ impl LogTail {
     /// Returns where the next output will be read; none while it is being read. Less than what was asked for
     /// when the log is not that long.
     pub fn position(&self) -> Option<u64> {
-        self.reader.as_ref().map(|reader| reader.log.position())
+        let said = || self.notice.as_ref().map(|notice| notice.position);
+        self.reader.as_ref().map(|reader| reader.log.position()).or_else(said)
     }
 
     /// Returns why the last [`next`](Self::next) gave nothing.
@@ -136,6 +153,9 @@ impl LogTail {
     /// Waits for output and returns it; none when the run is over and everything was given, or when everything
     /// that is there was given and nobody wants to wait.
     pub async fn next(&mut self) -> Result<Option<LogBatch>> {
+        if let Some(notice) = self.notice.take() {
+            return Ok(Some(notice));
+        }
         let company = Arc::strong_count(&self.crowd);
         if self.follow && self.drained && company > FEW {
             tokio::time::sleep(PAUSE * company as u32).await;

@@ -74,6 +74,13 @@ impl Engine {
         found.retain(|run| run.kind == RunKind::Agent && !run.dropped);
         let (mut lines, mut room) = (Vec::new(), MOST);
         for run in found.iter().rev() {
+            if run.log_deleted_at.is_some() {
+                // Those before it are older still, and shorter of room.
+                if !lines.is_empty() {
+                    lines.push("[what was said before that is not kept any more]".to_string());
+                }
+                break;
+            }
             let entries = self.last_entries(run).await?;
             // A turn that never came to be because the conversation was gone is told again, not remembered.
             if run.resumed_session.is_some() && !entries.iter().any(is_the_agents) {

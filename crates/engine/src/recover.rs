@@ -10,9 +10,10 @@ use forge_model::{AttemptId, Noun, Op, ProjectId, RunId, TaskId, Time};
 use serde_json::Value;
 
 use crate::background::{blocking, detached};
+use crate::old_removals::runs_of;
 use crate::store::acts::{self, Act};
 use crate::store::removed::{self, Aside, Kind};
-use crate::store::{Conn, Error as StoreError, Tx, attempts, lodgings, projects, tasks};
+use crate::store::{Conn, Error as StoreError, Tx, attempts, deleted_logs, lodgings, projects, tasks};
 use crate::{Engine, Error, Result};
 
 /// How the act is called in the store.
@@ -118,7 +119,7 @@ impl Engine {
         }
         self.inner.seam.pass("recover.files", "").await;
         let count = |kind: Kind| parts.iter().filter(|part| part.kind == kind).count();
-        let recovered = Recovered {
+        let mut recovered = Recovered {
             kind: parts[0].kind,
             id: id.to_string(),
             tasks: count(Kind::Task),
@@ -127,14 +128,18 @@ impl Engine {
         };
         let act = act.id.clone();
         let written = self.inner.store.write(move |tx| {
+            let mut notes = Vec::new();
             for part in &parts {
                 removed::put_back(tx.conn(), part)?;
                 tell(tx, part)?;
+                notes.extend(deleted_logs_of(tx.conn(), part)?);
             }
-            acts::delete(tx.conn(), &act)
+            acts::delete(tx.conn(), &act)?;
+            Ok(notes)
         });
         match written.await {
-            Ok(()) => {
+            Ok(notes) => {
+                recovered.notes.extend(notes);
                 // One that waited for room waits again.
                 self.inner.line.look();
                 Ok(recovered)
@@ -272,6 +277,19 @@ fn belonging(
         }
     }
     Ok(Ok(Some(parts)))
+}
+
+/// Says which logs of an attempt do not come back, because they were deleted meanwhile.
+fn deleted_logs_of(conn: &Conn, part: &Aside) -> std::result::Result<Option<String>, StoreError> {
+    let (mut all, mut deleted) = (0, 0);
+    for run in runs_of(part) {
+        all += 1;
+        deleted += usize::from(deleted_logs::has(conn, run)?);
+    }
+    Ok((deleted > 0).then(|| {
+        let id = &part.id;
+        format!("attempt {id} comes back without the logs of {deleted} of its {all} runs: they were deleted as old")
+    }))
 }
 
 /// Tells everybody that something is there again.

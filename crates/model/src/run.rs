@@ -32,6 +32,8 @@ pub struct Run {
     pub next: Option<FirstTurn>,
     /// Left out of the history after a retry.
     pub dropped: bool,
+    /// When its log was deleted because it had been kept for long enough, or took too much room.
+    pub log_deleted_at: Option<Time>,
     pub started_at: Time,
     pub completed_at: Option<Time>,
     pub created_at: Time,

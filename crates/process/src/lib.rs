@@ -34,6 +34,7 @@ mod shim;
 mod spawn;
 mod spec;
 mod sweep;
+mod unheld;
 mod watch;
 mod writer;
 
@@ -52,5 +53,6 @@ pub use shim::shim_main;
 pub use spawn::{Launcher, SpawnError, Spawned, spawn};
 pub use spec::Spec;
 pub use sweep::sweep;
+pub use unheld::{Unheld, unheld};
 pub use watch::{Watch, Watcher};
 pub use writer::LogWriter;

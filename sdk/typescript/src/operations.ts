@@ -198,7 +198,7 @@ export abstract class Operations {
     return this.call(operations.checkGithubToken, { options });
   }
 
-  /** Moves worktrees that have had their time to the trash; a dry run only tells. */
+  /** Moves worktrees that have had their time to the trash, and deletes old logs; a dry run only tells. */
   collectGarbage(body?: T.CollectGarbage | null, options?: CallOptions): Promise<T.Cleaned> {
     return this.call(operations.collectGarbage, { body, options });
   }

@@ -338,6 +338,13 @@ export type Config = {
     sound_file: "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
   };
   onboarding_acknowledged: boolean;
+  removed: {
+    keep_days: number | null;
+  };
+  runs: {
+    keep_days: number | null;
+    keep_mb: number | null;
+  };
   scripts: {
     cleanup_seconds: number;
     setup_seconds: number;
@@ -575,6 +582,8 @@ export type Disk = {
   images_bytes: number;
   measured_at: string | null;
   projects: Array<ProjectDisk>;
+  /** Of these, the logs of attempts that were removed. */
+  removed_runs_bytes: number;
   runs_bytes: number;
   trash_bytes: number;
   worktrees_bytes: number;
@@ -658,6 +667,8 @@ export type ExecutionProcess = {
   executor_action: ExecutorAction;
   exit_code: number | null;
   id: string;
+  /** When Forge deleted the log of the run, because it was old or took too much room. */
+  logs_deleted_at?: string | null;
   run_reason: ExecutionProcessRunReason;
   started_at: string;
   status: ExecutionProcessStatus;
@@ -794,6 +805,8 @@ export type FollowUpProcess = {
   executor_action: ExecutorAction;
   exit_code: number | null;
   id: string;
+  /** When Forge deleted the log of the run, because it was old or took too much room. */
+  logs_deleted_at?: string | null;
   run_reason: ExecutionProcessRunReason;
   started_at: string;
   status: ExecutionProcessStatus;
@@ -1513,10 +1526,11 @@ export type StartedTask = {
 
 export type Swept = {
   bytes: number | null;
+  /** Where it is or was; of what was removed, its kind and its id. */
   path: string;
   reason: string;
   task_attempt_id: string | null;
-  /** `worktree`, `ignored`, `stray`, `empty` or `trash`. */
+  /** `worktree`, `ignored`, `stray`, `empty`, `trash`, `log` or `removed`. */
   what: string;
 };
 

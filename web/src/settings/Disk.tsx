@@ -109,7 +109,10 @@ function CleanUp() {
   return (
     <>
       <h2>Clean up</h2>
-      <p>Worktrees that have had their time go to the trash by themselves. Nothing unmerged is touched.</p>
+      <p>
+        Worktrees that have had their time go to the trash by themselves, and logs of closed attempts are
+        deleted. Nothing unmerged is touched.
+      </p>
       <div className={styles.line}>
         <Button busy={busy === "Looking" && busy} onClick={() => void collect(true)}>
           Show what would go

@@ -4,6 +4,7 @@
 //! anew when somebody wants them, a piece at a time, beside everything else. Deleting them costs only time.
 
 mod asks;
+mod deleted;
 mod find;
 mod format;
 mod group;
@@ -49,7 +50,7 @@ impl Engine {
         if run.kind != RunKind::Agent {
             return Err(Error::not_found(format!("run {id} is a script: it has a log and no entries")));
         }
-        if !is_dir(&self.inner.paths.run(id)).await? {
+        if run.log_deleted_at.is_none() && !is_dir(&self.inner.paths.run(id)).await? {
             return Err(Error::not_found(format!("run {id} has no log any more")));
         }
         Ok(EntryTail::new(self.clone(), run, from, follow))

@@ -13,6 +13,7 @@ use forge_model::{Entry, Run};
 use tokio::sync::watch;
 
 use super::asks::key;
+use super::deleted;
 use super::format::OPENING;
 use super::group::Group;
 use super::hub::{News, Room};
@@ -63,6 +64,8 @@ pub struct EntryTail {
     /// It may have been away when the end of the run left asks without an answer, which is in no record.
     was_away: bool,
     end: LogEnd,
+    /// What is given instead of entries whose log was deleted.
+    stand_in: Option<EntryBatch>,
 }
 
 /// Where a reader is.
@@ -124,16 +127,19 @@ impl EntryTail {
         let dir = engine.inner.paths.run(run.id);
         let was_away = matches!(from, EntriesFrom::Change(Some(_)));
         let cursor = Cursor { dir, from, open: None, is_anew: false, waiting: BTreeSet::new() };
+        let deleted = deleted::batch(&run, from);
+        let end = if deleted.is_some() { LogEnd::Over } else { LogEnd::CaughtUp };
         Self {
             engine,
             run,
             room,
             news,
-            cursor: Some(cursor),
+            cursor: deleted.is_none().then_some(cursor),
             follow,
             tried: false,
             was_away,
-            end: LogEnd::CaughtUp,
+            end,
+            stand_in: deleted.flatten(),
         }
     }
 
@@ -145,6 +151,9 @@ impl EntryTail {
     /// Waits for entries and returns them; none when the run is over and everything was given, or when everything
     /// that is there was given and nobody wants to wait.
     pub async fn next(&mut self) -> Result<Option<EntryBatch>> {
+        if let Some(stand_in) = self.stand_in.take() {
+            return Ok(Some(stand_in));
+        }
         loop {
             let news = self.news.borrow_and_update().clone();
             let Some(mut cursor) = self.cursor.take() else { return Ok(None) };

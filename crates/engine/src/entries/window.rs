@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use forge_model::{AttemptId, Entry, Run, RunId, RunKind};
 
+use super::deleted::stand_in;
 use super::reader::Reader;
 use super::tail::position_at_end;
 use crate::background::{blocking, is_dir};
@@ -97,6 +98,15 @@ struct Part {
     is_cut: bool,
 }
 
+impl Part {
+    fn add(&mut self, run: &Run, entries: impl Iterator<Item = (u64, Entry)>) {
+        self.entries.extend(entries.map(|(index, entry)| {
+            let place = EntryPlace { run: run.id, index };
+            PlacedEntry { place, entry }
+        }));
+    }
+}
+
 impl Engine {
     /// Returns some entries of an attempt: the last, or those about a place.
     pub async fn attempt_entries(
@@ -175,8 +185,18 @@ impl Engine {
             let to = index.take();
             // One more than is wanted tells whether there is more.
             let (want, room) = (limit + 1 - part.entries.len(), room.saturating_sub(part.bytes));
-            let read = move |dir: PathBuf| read_back(dir, to, want, room);
-            if self.take_part(run, &mut part, read).await? || part.entries.len() > limit {
+            let is_cut = match stand_in(run) {
+                Some(entries) => {
+                    let entries = entries.into_iter().rev();
+                    part.add(run, entries.filter(|(index, _)| to.is_none_or(|to| *index < to)));
+                    false
+                }
+                None => {
+                    let read = move |dir: PathBuf| read_back(dir, to, want, room);
+                    self.take_part(run, &mut part, read).await?
+                }
+            };
+            if is_cut || part.entries.len() > limit {
                 part.is_cut = true;
                 break;
             }
@@ -193,8 +213,17 @@ impl Engine {
         for run in runs {
             let from = index.take().unwrap_or(0);
             let (want, room) = (limit + 1 - part.entries.len(), room.saturating_sub(part.bytes));
-            let read = move |dir: PathBuf| read_on(dir, from, want, room);
-            if self.take_part(run, &mut part, read).await? || part.entries.len() > limit {
+            let is_cut = match stand_in(run) {
+                Some(entries) => {
+                    part.add(run, entries.into_iter().filter(|(index, _)| *index >= from));
+                    false
+                }
+                None => {
+                    let read = move |dir: PathBuf| read_on(dir, from, want, room);
+                    self.take_part(run, &mut part, read).await?
+                }
+            };
+            if is_cut || part.entries.len() > limit {
                 part.is_cut = true;
                 break;
             }
@@ -220,10 +249,7 @@ impl Engine {
         };
         part.bytes += took;
         let laid = self.with_asks(run.id, entries).await?;
-        part.entries.extend(laid.into_iter().map(|(index, entry, _)| {
-            let place = EntryPlace { run: run.id, index: u64::from(index) };
-            PlacedEntry { place, entry }
-        }));
+        part.add(run, laid.into_iter().map(|(index, entry, _)| (u64::from(index), entry)));
         Ok(is_cut)
     }
 
@@ -244,7 +270,7 @@ impl Engine {
     /// Counts the entries of runs. Those of a run that are not there yet are made meanwhile.
     async fn count_entries(&self, runs: &[Run], ends: &[Option<i64>]) -> Result<Vec<RunEntries>> {
         let dirs: Vec<PathBuf> = runs.iter().map(|run| self.inner.paths.run(run.id)).collect();
-        let counts = blocking(move || {
+        let mut counts = blocking(move || {
             let count = |dir: &PathBuf| match dir.is_dir() {
                 true => Reader::open(dir).ok().flatten().and_then(|reader| reader.count().ok()),
                 // Without a log there is nothing to make entries of.
@@ -253,6 +279,11 @@ impl Engine {
             dirs.iter().map(count).collect::<Vec<_>>()
         })
         .await?;
+        for (count, run) in counts.iter_mut().zip(runs) {
+            if let Some(entries) = stand_in(run) {
+                *count = u32::try_from(entries.len()).ok();
+            }
+        }
         let mut counted = Vec::with_capacity(runs.len());
         for ((run, count), after) in runs.iter().zip(counts).zip(ends) {
             if count.is_none() {
@@ -274,7 +305,7 @@ impl Engine {
     /// Waits until the entries of a run are there, as far as its log goes; false when it has no log any more.
     pub(super) async fn are_there(&self, run: &Run) -> Result<bool> {
         let dir = self.inner.paths.run(run.id);
-        if !is_dir(&dir).await? {
+        if run.log_deleted_at.is_some() || !is_dir(&dir).await? {
             return Ok(false);
         }
         let whole = move || match Reader::open(&dir)? {

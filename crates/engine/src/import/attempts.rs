@@ -373,6 +373,7 @@ fn run(
         reason: why,
         next: None,
         dropped: row[6].flag(),
+        log_deleted_at: None,
         started_at,
         completed_at,
         created_at,

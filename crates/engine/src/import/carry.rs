@@ -19,7 +19,7 @@ use super::{Importer, report};
 use crate::error::io_error;
 use crate::launch::process_error;
 use crate::store::imports::{self, Hashes, Origin};
-use crate::store::{Error as StoreError, Tx, runs};
+use crate::store::{Error as StoreError, Tx, deleted_logs, runs};
 use crate::{Error, Result};
 
 /// How many tasks, and how many runs, one transaction has.
@@ -31,6 +31,8 @@ const RUNS: usize = 300;
 struct Known {
     /// It was imported before, and is not there any more.
     is_removed: bool,
+    /// Its log had its time here.
+    is_deleted: bool,
     is_here: bool,
     log: Option<Origin>,
 }
@@ -109,7 +111,8 @@ impl Importer {
                 let text = id.to_string();
                 let is_here = runs::one(conn, id)?.is_some();
                 let is_removed = !is_here && imports::one(conn, "run", &text)?.is_some();
-                all.insert(id, Known { is_here, is_removed, log: imports::one(conn, "log", &text)? });
+                let (is_deleted, log) = (deleted_logs::has(conn, id)?, imports::one(conn, "log", &text)?);
+                all.insert(id, Known { is_here, is_removed, is_deleted, log });
             }
             Ok(all)
         })
@@ -121,7 +124,7 @@ impl Importer {
         let place = self.engine.inner.paths.run(id);
         let is_there = place.is_dir();
         match &known.log {
-            _ if known.is_removed => return Ok(None),
+            _ if known.is_removed || known.is_deleted => return Ok(None),
             // It came by another way, with its log.
             None if known.is_here && is_there => return Ok(None),
             None => {}

@@ -11,6 +11,7 @@ pub(crate) mod calls;
 pub(crate) mod cards;
 pub(crate) mod comments;
 pub(crate) mod conn;
+pub(crate) mod deleted_logs;
 pub(crate) mod diffs;
 pub(crate) mod disk;
 pub(crate) mod drafts;
@@ -155,6 +156,7 @@ mod tests {
                     calls::STATEMENTS,
                     cards::STATEMENTS,
                     comments::STATEMENTS,
+                    deleted_logs::STATEMENTS,
                     diffs::STATEMENTS,
                     disk::STATEMENTS,
                     drafts::STATEMENTS,

@@ -15,6 +15,8 @@ statements! {
     TRASHED = "update removed set worktree = null, trash = $2 where worktree = $1";
     ALL = "select kind, id, body, snapshot, worktree, repository, trash, removed_at from removed
         order by removed_at desc, kind, id";
+    // One whose worktree could not be moved to the trash yet stays.
+    FORGET = "delete from removed where kind = $1 and id = $2 and removed_at = $3 and worktree is null";
     PUT_BACK = "delete from removed where kind = $1 and id = $2";
     ADOPT = "update tasks set parent_attempt_id = $2 where id = $1 and parent_attempt_id is null";
     HAS_IMAGE = "select exists (select 1 from images where id = $1)";
@@ -210,6 +212,11 @@ pub(crate) fn all(conn: &Conn) -> Result<Vec<Aside>, Error> {
         });
     }
     Ok(all)
+}
+
+/// Forgets something removed, unless its worktree is still where it was; says whether it did.
+pub(crate) fn forget(conn: &Conn, aside: &Aside) -> Result<bool, Error> {
+    Ok(conn.execute(FORGET, args![aside.kind.as_str(), &aside.id, aside.removed_at])? == 1)
 }
 
 /// Puts the rows of something removed back where they were. A column that a table has gained since gets its default,

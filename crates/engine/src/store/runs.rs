@@ -13,7 +13,8 @@ macro_rules! columns {
                 stop_requested, (select a.task_id from attempts a where a.id = runs.attempt_id),
                 (select a.prompt from attempts a where a.id = runs.attempt_id and runs.kind = 'setup'
                     and not exists (select 1 from runs e where e.attempt_id = a.id and e.kind = 'agent'
-                        and e.started_at < runs.started_at)), forked, memo from runs ",
+                        and e.started_at < runs.started_at)), forked, memo,
+                (select d.deleted_at from deleted_logs d where d.run_id = runs.id) from runs ",
             $tail
         )
     };
@@ -171,6 +172,7 @@ fn live_run(row: &Row) -> Result<LiveRun, Error> {
         signal: row.maybe_int(11)?,
         reason: row.maybe_text(12)?,
         dropped: row.flag(13)?,
+        log_deleted_at: row.maybe_int(24)?.map(Time::from_millis),
         started_at: Time::from_millis(row.int(14)?),
         completed_at: row.maybe_int(15)?.map(Time::from_millis),
         created_at: Time::from_millis(row.int(16)?),

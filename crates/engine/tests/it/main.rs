@@ -40,6 +40,7 @@ mod local_github;
 mod loose;
 mod mcp_servers;
 mod notices;
+mod old_logs;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;
 mod pool;

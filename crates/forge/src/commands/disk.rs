@@ -32,8 +32,12 @@ pub(crate) fn run(globals: &Globals, output: &Output, _: &Args) -> Result<Exit> 
             output.line(format_args!("           {id}  worktree {worktree:>9}  logs {runs:>9}"))?;
         }
     }
-    for (name, what) in [("trash_bytes", "trash"), ("images_bytes", "images"), ("database_bytes", "database")]
-    {
+    for (name, what) in [
+        ("removed_runs_bytes", "logs of what was removed"),
+        ("trash_bytes", "trash"),
+        ("images_bytes", "images"),
+        ("database_bytes", "database"),
+    ] {
         output.line(format_args!("{:>9}  {what}", size(&disk, name)))?;
     }
     let (free, floor) = (size(&disk, "worktrees_free_bytes"), size(&disk, "floor_bytes"));

@@ -1,4 +1,4 @@
-//! `forge gc`: moves worktrees that have had their time to the trash.
+//! `forge gc`: moves worktrees that have had their time to the trash, and deletes old logs.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::cli::Globals;
 use crate::exit::{Exit, Result};
 use crate::output::Output;
 
-/// Move worktrees that have had their time to the trash; branches stay
+/// Move worktrees that have had their time to the trash, and delete old logs; branches stay
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  forge gc --dry-run")]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
     if swept.is_empty() {
         output.remark("nothing has had its time");
     } else if args.dry_run {
-        output.remark("nothing was changed; without --dry-run this goes to the trash for a week");
+        output.remark("nothing was changed; without --dry-run worktrees go to the trash for a week, and logs are deleted");
     }
     Ok(Exit::Ok)
 }

@@ -1,4 +1,4 @@
-//! Cleaning up: what has had its time goes to the trash, or is only told.
+//! Cleaning up: what has had its time goes to the trash or is deleted, or is only told.
 
 use axum::extract::State;
 
@@ -12,7 +12,7 @@ pub(super) fn api() -> Api {
     Api::new().post(
         "/api/gc",
         gc,
-        op("collectGarbage", "Moves worktrees that have had their time to the trash; a dry run only tells.")
+        op("collectGarbage", "Moves worktrees that have had their time to the trash, and deletes old logs; a dry run only tells.")
             .may_take(wire::GC)
             .gives::<Cleaned>(),
     )

@@ -15,6 +15,8 @@ pub(crate) struct Disk {
     floor_bytes: u64,
     worktrees_bytes: u64,
     runs_bytes: u64,
+    /// Of these, the logs of attempts that were removed.
+    removed_runs_bytes: u64,
     trash_bytes: u64,
     images_bytes: u64,
     database_bytes: u64,
@@ -63,6 +65,7 @@ impl From<DiskUse> for Disk {
             floor_bytes: seen.floor,
             worktrees_bytes: seen.worktrees,
             runs_bytes: seen.runs,
+            removed_runs_bytes: seen.removed_runs,
             trash_bytes: seen.trash,
             images_bytes: seen.images,
             database_bytes: seen.database,

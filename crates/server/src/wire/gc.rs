@@ -19,8 +19,9 @@ pub(crate) struct Cleaned {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Swept {
-    /// `worktree`, `ignored`, `stray`, `empty` or `trash`.
+    /// `worktree`, `ignored`, `stray`, `empty`, `trash`, `log` or `removed`.
     what: &'static str,
+    /// Where it is or was; of what was removed, its kind and its id.
     path: String,
     task_attempt_id: Option<AttemptId>,
     bytes: Option<u64>,

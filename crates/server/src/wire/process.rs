@@ -17,6 +17,9 @@ pub(crate) struct ExecutionProcess {
     status: ExecutionProcessStatus,
     exit_code: Option<i64>,
     dropped: bool,
+    /// When Forge deleted the log of the run, because it was old or took too much room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logs_deleted_at: Option<Time>,
     started_at: Time,
     completed_at: Option<Time>,
     created_at: Time,
@@ -117,6 +120,7 @@ impl From<Run> for ExecutionProcess {
             status: run.state.into(),
             exit_code: run.exit_code,
             dropped: run.dropped,
+            logs_deleted_at: run.log_deleted_at,
             started_at: run.started_at,
             completed_at: run.completed_at,
             created_at: run.created_at,

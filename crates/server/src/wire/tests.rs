@@ -139,6 +139,7 @@ fn run() -> Run {
         reason: None,
         next: None,
         dropped: false,
+        log_deleted_at: None,
         started_at: AT,
         completed_at: None,
         created_at: AT,

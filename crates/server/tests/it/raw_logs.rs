@@ -109,6 +109,54 @@ async fn a_reader_that_comes_back_misses_nothing_and_hears_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_deleted_is_told_by_each_way_to_read_it_and_every_stream_ends() {
+    let world = World::new().await;
+    let project = world.project();
+    let started = world.start(&project, "Talk", "say hello");
+    let attempt = started["attempt_id"].as_str().unwrap();
+    let run = world.run_of(attempt);
+    world.wait_for(attempt, "finished");
+    assert!(run.get("logs_deleted_at").is_none());
+    // One that takes more room than all logs may.
+    let log = world.engine.home().join("runs").join(id(&run));
+    std::fs::write(log.join("large"), vec![1; 2_000_000]).unwrap();
+    world.put("/api/config", &json!({"runs": {"keep_mb": 1}})).data();
+    world.put(&format!("/api/tasks/{}", id(&started)), &json!({"status": "done"})).data();
+    let cleaned = eventually(|| {
+        // Until everything of its turn is over, it is not closed.
+        let cleaned = world.post("/api/gc", &json!({})).data();
+        cleaned["swept"].as_array().unwrap().iter().find(|one| one["what"] == "log").cloned()
+    });
+    assert_eq!(cleaned["path"], log.to_str().unwrap());
+
+    let run = world.run_of(attempt);
+    let day = &run["logs_deleted_at"].as_str().unwrap()[..10];
+    let sentence = format!("Forge deleted the log of this run on {day}");
+    for from in ["", "?from=100000", "?follow=false"] {
+        let heard = listen(&mut world.socket(&format!("{}{from}", path(&run))), |_| false);
+        assert!(heard.stderr.starts_with(&sentence) && heard.stdout.is_empty(), "{}", heard.stderr);
+        assert_eq!(heard.finished, Some(json!({"finished": true, "type": "finished"})));
+        assert_eq!(heard.close, Some(CloseCode::Normal));
+    }
+    let mut socket = world.socket(&format!("/api/execution-processes/{}/normalized-logs/ws", id(&run)));
+    let mut frames = Vec::new();
+    let closed = loop {
+        match socket.read().unwrap() {
+            Message::Text(text) => frames.push(text.to_string()),
+            Message::Close(frame) => break frame.unwrap().code,
+            Message::Ping(_) => {}
+            other => panic!("unexpected {other:?}"),
+        }
+    };
+    assert_eq!(closed, CloseCode::Normal);
+    assert!(frames[0].contains(&sentence) && frames[0].contains("say hello"), "{frames:?}");
+    assert!(frames.last().unwrap().contains("\"finished\":true"), "{frames:?}");
+    let window = world.get(&format!("/api/task-attempts/{attempt}/entries")).data();
+    let texts: Vec<_> = window["entries"].as_array().unwrap().iter().map(|it| it.to_string()).collect();
+    assert!(texts.len() == 2 && texts[1].contains(&sentence), "{texts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_slow_reader_gets_everything() {
     let world = World::new().await;
     let project = world.project();
