@@ -50,7 +50,7 @@ fn a_permission_is_shown_with_all_it_is_for_wherever_it_is_asked() {
         let input = serde_json::json!({"command": command, "description": "clean up"});
         format!("permit Bash {input}")
     };
-    let mut run =
+    let run =
         world.start(&["run", "--agent", "SCRIPTED", &permit("cd /tmp/zzz\nrm -rf a\u{202e}b"), "--detach"]);
     drop(run.wait_open());
     let first = world.json(&["list"])[0]["id"].as_str().unwrap().to_string();
