@@ -241,7 +241,7 @@ pub(crate) fn defaults() -> Map<String, Value> {
         "agents": {
             "resume_when_limited": false, "stalled_after_seconds": 600, "stalled_in_tool_after_seconds": 1800,
         },
-        "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
+        "worktree_pool": {"ready": 2, "from_files": 50, "disk_mb": 4096},
     });
     match defaults {
         Value::Object(map) => map,

@@ -97,6 +97,8 @@ impl Engine {
             });
             written.await.map_err(path_taken)?;
             engine.read_trust().await?;
+            // A worktree is made for its first start.
+            engine.inner.pool.poke();
             Ok(project)
         })
         .await

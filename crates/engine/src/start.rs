@@ -219,6 +219,7 @@ impl Engine {
         if !use_worktree {
             return self.start_in_place(wanted, key).await;
         }
+        self.inner.pool.wanted(wanted.project.id);
         self.check_agent(&wanted.profile, wanted.project.id).await?;
         self.check_room(&self.inner.paths.worktrees).await?;
         let prefix = self.branch_prefix().await?;

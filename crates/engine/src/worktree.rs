@@ -54,8 +54,8 @@ impl Engine {
         let (repo, resolved) = resolved.await??;
         let commit = resolved.commit.clone();
         *base = Some(resolved);
-        let waiting = self.take_ready(intent.project, &repo, &commit).await;
-        let claimed = waiting.as_ref().map(|waiting| waiting.path().to_string_lossy().into_owned());
+        let taken = self.take_ready(intent.project, &repo, &commit).await;
+        let claimed = taken.as_ref().map(|taken| taken.path().to_string_lossy().into_owned());
         let is_claimed = match is_written && claimed.is_none() {
             // Everything that is about to be made is on record already.
             true => false,
@@ -69,8 +69,8 @@ impl Engine {
             }
         };
         if is_claimed
-            && let Some(waiting) = waiting
-            && self.hand_over(waiting, &intent.worktree, &branch).await?
+            && let Some(taken) = taken
+            && self.hand_over(taken, &intent.worktree, &branch).await?
         {
             return Ok(());
         }

@@ -5,6 +5,7 @@
 //! takes its entry for one that may be pruned; and HEAD comes last, because a HEAD on a branch that is not there
 //! would show every file as added. `handover.rs` has what a crash between the steps needs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -45,6 +46,8 @@ pub struct Ready {
 pub struct Weight {
     pub files: u64,
     pub bytes: u64,
+    /// Its directories, the top one among them.
+    pub directories: u64,
 }
 
 impl Repo {
@@ -127,15 +130,26 @@ impl Repo {
     /// Adds up the files of a commit.
     pub fn weight(&self, oid: &str) -> Result<Weight> {
         self.check_oid(oid)?;
-        let call = self.checkout.refs("ls-tree").args(["-r", "--full-tree", "--format=%(objectsize)", oid]);
+        let call = self.checkout.refs("ls-tree").args(["-r", "--full-tree", "--format=%(objectsize) %(path)", oid]);
         let act = || format!("add up the files of {oid}");
         let list = call.gently().run().map_err(|failure| failure.during(act()))?;
-        let mut weight = Weight { files: 0, bytes: 0 };
-        for size in String::from_utf8_lossy(&list).lines() {
+        let mut weight = Weight { files: 0, bytes: 0, directories: 1 };
+        let list = String::from_utf8_lossy(&list);
+        let mut directories = HashSet::new();
+        for entry in list.lines() {
+            let entry = entry.trim_start();
+            let (size, path) = entry.split_once(' ').unwrap_or((entry, ""));
             weight.files += 1;
             // A submodule has no size.
-            weight.bytes += size.trim().parse::<u64>().unwrap_or(0).next_multiple_of(4096);
+            weight.bytes += size.parse::<u64>().unwrap_or(0).next_multiple_of(4096);
+            let mut rest = path;
+            while let Some((directory, _)) = rest.rsplit_once('/')
+                && directories.insert(directory)
+            {
+                rest = directory;
+            }
         }
+        weight.directories += directories.len() as u64;
         Ok(weight)
     }
 

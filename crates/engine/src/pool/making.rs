@@ -4,7 +4,7 @@
 //! goes to the trash like any worktree.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use forge_git::{Ready, Repo, Weight};
 use forge_model::{ProjectId, RunId};
@@ -18,8 +18,10 @@ use crate::store::projects;
 use crate::store::ready::{self, Made, State};
 use crate::{Engine, Result};
 
-/// A worktree whose files were written just now.
+/// A worktree whose files were written just now, and that has to settle before it waits.
 pub(super) struct Fresh {
+    pub(super) project: ProjectId,
+    files: u64,
     ready: Ready,
     tree: Option<Tree>,
     pub(super) since: Instant,
@@ -31,25 +33,42 @@ pub(super) struct Fresh {
 pub(super) enum Checked {
     Waits,
     Fresh(Box<Fresh>),
+    /// A start has it.
+    Taken,
     Gone,
+}
+
+impl Fresh {
+    pub(super) fn path(&self) -> &Path {
+        self.ready.path()
+    }
+
+    /// How long it has to settle yet.
+    pub(super) fn left(&self) -> Duration {
+        SETTLE.saturating_sub(self.since.elapsed())
+    }
 }
 
 impl Engine {
     /// Looks at a worktree that a row says is ready, and moves it when its base has moved.
     pub(super) async fn check(&self, made: &Made, repo: &Repo, oid: &str, weight: Weight) -> Result<Checked> {
-        let kept = self.inner.pool.take(|waiting| waiting.path() == Path::new(&made.path));
         let (engine, repo, oid) = (self.clone(), repo.clone(), oid.to_string());
         let (path, reason, row) = (PathBuf::from(&made.path), self.lock_reason(), made.clone());
         let left_at = made.oid.clone();
         let looked = blocking(move || {
             let pool = &engine.inner.pool;
-            if let Some(kept) = kept {
+            // It waits on while it is looked at, because a start may want it; and the start looks more closely.
+            if let Some(kept) = pool.look(&path) {
                 let same = kept.ready.repo().common_dir() == repo.common_dir();
-                if same && kept.ready.oid() == oid && pool.is_untouched(&kept) {
-                    pool.lock().push(kept);
+                if same && kept.ready.oid() == oid && pool.seems_untouched(&kept) {
                     return Checked::Waits;
                 }
-                pool.forget(&kept);
+                match pool.take_back(&path) {
+                    Some(kept) => pool.forget(&kept),
+                    None => return Checked::Taken,
+                }
+            } else if pool.is_taken(&path) {
+                return Checked::Taken;
             }
             let Ok(mut ready) = repo.open_ready(&path, &reason) else { return Checked::Gone };
             // On any other commit there may be somebody's work.
@@ -65,19 +84,24 @@ impl Engine {
                 return Checked::Gone;
             }
             let tree = pool.silence.watch(&path);
-            Checked::Fresh(Box::new(Fresh { ready, tree, since, is_new: false }))
+            let (project, files) = (row.project, weight.files);
+            Checked::Fresh(Box::new(Fresh { project, files, ready, tree, since, is_new: false }))
         });
         match looked.await? {
-            Checked::Gone => self.dismiss(row).await.map(|()| Checked::Gone),
-            Checked::Fresh(one) if one.since.elapsed() >= SETTLE => {
-                self.finish_ready(row.project, *one, weight).await
-            }
+            Checked::Gone => self.dismiss(made.clone()).await.map(|_| Checked::Gone),
+            Checked::Fresh(one) if one.left().is_zero() => self.finish_ready(*one).await,
             checked => Ok(checked),
         }
     }
 
     /// Makes a worktree; it has to settle before it is ready.
-    pub(super) async fn make_ready(&self, project: ProjectId, repo: &Repo, oid: &str) -> Result<Fresh> {
+    pub(super) async fn make_ready(
+        &self,
+        project: ProjectId,
+        repo: &Repo,
+        oid: &str,
+        weight: Weight,
+    ) -> Result<Fresh> {
         let (place, name) = (self.inner.paths.pool(), format!("ready-{}", &RunId::random().to_string()[..8]));
         let place = blocking(move || -> Result<_> {
             std::fs::create_dir_all(&place).map_err(io_error("create", &place))?;
@@ -95,7 +119,7 @@ impl Engine {
             let ready = repo.add_ready(&path, &oid, &reason)?;
             let tree = engine.inner.pool.silence.watch(&path);
             ready.remember(&circumstances)?;
-            Ok(Fresh { ready, tree, since: Instant::now(), is_new: true })
+            Ok(Fresh { project, files: weight.files, ready, tree, since: Instant::now(), is_new: true })
         });
         let made = made.await??;
         self.inner.seam.pass("pool.filled", "").await;
@@ -103,13 +127,8 @@ impl Engine {
     }
 
     /// Has a worktree wait, when there is nothing in it but its commit.
-    pub(super) async fn finish_ready(
-        &self,
-        project: ProjectId,
-        fresh: Fresh,
-        weight: Weight,
-    ) -> Result<Checked> {
-        let Fresh { ready, tree, is_new, .. } = fresh;
+    pub(super) async fn finish_ready(&self, fresh: Fresh) -> Result<Checked> {
+        let Fresh { project, files, ready, tree, is_new, .. } = fresh;
         let engine = self.clone();
         let path = ready.path().to_string_lossy().into_owned();
         let oid = ready.oid().to_string();
@@ -118,7 +137,7 @@ impl Engine {
             let is_clean = ready.settle().unwrap_or(false);
             let circumstances = ready.repo().circumstances();
             let is_right = is_clean && ready.remembered().as_ref() == Some(&circumstances);
-            let (index, files) = (ready.index_stamp(), u32::try_from(weight.files).unwrap_or(u32::MAX));
+            let (index, files) = (ready.index_stamp(), u32::try_from(files).unwrap_or(u32::MAX));
             let waiting = Waiting { project, ready, circumstances, index, files, tree };
             if is_right && pool.is_untouched(&waiting) {
                 return Some(waiting);
@@ -133,16 +152,20 @@ impl Engine {
         });
         let Some(waiting) = looked.await? else {
             let made = Made { path, project, oid, state: State::Filling };
-            return self.dismiss(made).await.map(|()| Checked::Gone);
+            return self.dismiss(made).await.map(|_| Checked::Gone);
         };
         self.inner.store.write(move |tx| ready::ready(tx.conn(), &path, &oid)).await?;
-        self.inner.pool.lock().push(waiting);
+        self.inner.pool.lock().waiting.push(waiting);
         Ok(Checked::Waits)
     }
 
-    /// Throws a worktree away. What nobody touched is removed; anything else is kept in the trash for its time.
-    pub(super) async fn dismiss(&self, made: Made) -> Result<()> {
-        let kept = self.inner.pool.take(|waiting| waiting.path() == Path::new(&made.path));
+    /// Throws a worktree away. What nobody touched is removed; anything else is kept in the trash for its time. Says
+    /// whether it is gone.
+    pub(super) async fn dismiss(&self, made: Made) -> Result<bool> {
+        let kept = self.inner.pool.take_back(Path::new(&made.path));
+        if kept.is_none() && self.inner.pool.is_taken(Path::new(&made.path)) {
+            return Ok(false);
+        }
         let project = self.inner.store.read({
             let id = made.project;
             move |conn| projects::one(conn, id)
@@ -185,11 +208,11 @@ impl Engine {
             Ok(true)
         });
         match gone.await? {
-            Ok(true) => self.forget_made(made.path).await,
-            Ok(false) => Ok(()),
+            Ok(true) => self.forget_made(made.path).await.map(|()| true),
+            Ok(false) => Ok(false),
             Err(error) => {
                 tracing::warn!("worktree {} stays where it is for now: {error}", made.path);
-                Ok(())
+                Ok(false)
             }
         }
     }

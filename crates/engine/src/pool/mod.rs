@@ -4,14 +4,16 @@
 //! waits, the start makes its own. `keeper` makes them, looks after them and throws them away; a worktree is
 //! handed out only when it is known that nobody touched it since the keeper looked.
 
+mod demand;
 mod keeper;
 mod making;
 mod silence;
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use forge_git::{Ready, Repo, Weight};
 use forge_model::ProjectId;
@@ -20,6 +22,7 @@ use tokio::sync::Notify;
 use crate::background::blocking;
 use crate::worktree::Failure;
 use crate::{Engine, Result};
+use demand::Demand;
 use silence::{Silence, Tree};
 
 /// A tree of at most so many files is looked through at the hand-over when it could not be watched; that takes less
@@ -29,13 +32,24 @@ const LOOKED_THROUGH: u32 = 5_000;
 /// The worktrees that wait, as far as this server is sure of them.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    waiting: Mutex<Vec<Waiting>>,
+    trees: Mutex<Trees>,
     silence: Silence,
+    demand: Demand,
     /// Something happened that the keeper should look at.
     poked: Arc<Notify>,
     /// What is known of the commit that a project's attempts start from.
     bases: Mutex<HashMap<ProjectId, Base>>,
     handed_over: AtomicU64,
+}
+
+/// The worktrees that wait, and those that starts took.
+#[derive(Debug, Default)]
+struct Trees {
+    waiting: Vec<Waiting>,
+    /// What the database says of these may be older than what a start does with them, so the keeper passes them over.
+    taken: HashSet<PathBuf>,
+    /// Those of them whose start is through: the next look at the database is newer than that.
+    through: HashSet<PathBuf>,
 }
 
 /// A commit, what it weighs, and whether worktrees of it are of no use.
@@ -47,8 +61,8 @@ struct Base {
 }
 
 /// A worktree that waits for a start.
-#[derive(Debug)]
-pub(crate) struct Waiting {
+#[derive(Debug, Clone)]
+struct Waiting {
     project: ProjectId,
     ready: Ready,
     /// What its files depend on besides their commit.
@@ -58,10 +72,31 @@ pub(crate) struct Waiting {
     tree: Option<Tree>,
 }
 
+/// A worktree that a start took out of the pool.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    waiting: Waiting,
+    _turn: Turn,
+}
+
+/// Keeps the keeper away from a worktree until it is dropped.
+#[derive(Debug)]
+struct Turn {
+    engine: Engine,
+    path: PathBuf,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.engine.inner.pool.lock().through.insert(self.path.clone());
+    }
+}
+
 impl Default for Pool {
     fn default() -> Self {
         Self {
-            waiting: Mutex::default(),
+            trees: Mutex::default(),
+            demand: Demand::default(),
             silence: Silence::new(silence::MOST),
             poked: Arc::default(),
             bases: Mutex::default(),
@@ -71,36 +106,67 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Has the keeper look, once it is quiet.
+    /// Has the keeper look, once no start is under way.
     pub(crate) fn poke(&self) {
         self.poked.notify_one();
     }
 
+    /// Notes that a start is wanted: where they come in a stream, more worktrees wait.
+    pub(crate) fn wanted(&self, project: ProjectId) {
+        self.demand.note(project, Instant::now());
+    }
+
     /// How many wait, and how many were handed over.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.lock().len() as u64, self.handed_over.load(Ordering::Relaxed))
+        (self.lock().waiting.len() as u64, self.handed_over.load(Ordering::Relaxed))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Trees> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a worktree out. Whoever has it is alone with it.
-    fn take(&self, is_wanted: impl FnMut(&Waiting) -> bool) -> Option<Waiting> {
-        let mut waiting = self.lock();
-        let at = waiting.iter().position(is_wanted)?;
-        Some(waiting.remove(at))
+    /// Takes a worktree out for the keeper, which is alone with it then.
+    fn take_back(&self, path: &Path) -> Option<Waiting> {
+        let mut trees = self.lock();
+        let at = trees.waiting.iter().position(|waiting| waiting.path() == path)?;
+        Some(trees.waiting.remove(at))
+    }
+
+    /// Returns a worktree that waits, and leaves it there.
+    fn look(&self, path: &Path) -> Option<Waiting> {
+        self.lock().waiting.iter().find(|waiting| waiting.path() == path).cloned()
+    }
+
+    /// How many worktrees wait for starts of a project.
+    fn waiting_for(&self, project: ProjectId) -> usize {
+        self.lock().waiting.iter().filter(|waiting| waiting.project == project).count()
+    }
+
+    /// Says whether a start has a worktree.
+    fn is_taken(&self, path: &Path) -> bool {
+        self.lock().taken.contains(path)
+    }
+
+    /// Forgets the starts that are through. What is read of the database after this says what became of them.
+    fn forget_through(&self) {
+        let mut trees = self.lock();
+        let through = std::mem::take(&mut trees.through);
+        trees.taken.retain(|path| !through.contains(path));
     }
 
     /// Says whether a worktree is as the keeper left it.
     fn is_untouched(&self, waiting: &Waiting) -> bool {
+        self.seems_untouched(waiting)
+            && (waiting.tree.is_some()
+                || waiting.files <= LOOKED_THROUGH && waiting.ready.is_clean().unwrap_or(false))
+    }
+
+    /// Says the same as far as it costs nothing: files that could not be watched are not looked at.
+    fn seems_untouched(&self, waiting: &Waiting) -> bool {
         waiting.index.is_some()
             && waiting.ready.index_stamp() == waiting.index
             && waiting.ready.repo().circumstances() == waiting.circumstances
-            && match waiting.tree {
-                Some(tree) => self.silence.is_silent(tree),
-                None => waiting.files <= LOOKED_THROUGH && waiting.ready.is_clean().unwrap_or(false),
-            }
+            && waiting.tree.is_none_or(|tree| self.silence.is_silent(tree))
     }
 
     /// Adds up the files of a project's base, once for each commit; none when it rests.
@@ -130,21 +196,34 @@ impl Pool {
 }
 
 impl Waiting {
-    pub(crate) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         self.ready.path()
+    }
+}
+
+impl Taken {
+    pub(crate) fn path(&self) -> &Path {
+        self.waiting.path()
     }
 }
 
 impl Engine {
     /// Takes a worktree of a project at a commit out of the pool, when one waits that nobody touched. It has to be
     /// claimed before it is used.
-    pub(crate) async fn take_ready(&self, project: ProjectId, repo: &Repo, oid: &str) -> Option<Waiting> {
+    pub(crate) async fn take_ready(&self, project: ProjectId, repo: &Repo, oid: &str) -> Option<Taken> {
         let is_wanted = |waiting: &Waiting| {
             let same = waiting.ready.repo().common_dir() == repo.common_dir();
             waiting.project == project && waiting.ready.oid() == oid && same
         };
         loop {
-            let waiting = self.inner.pool.take(is_wanted)?;
+            let waiting = {
+                let mut trees = self.inner.pool.lock();
+                let at = trees.waiting.iter().position(is_wanted)?;
+                let waiting = trees.waiting.remove(at);
+                trees.taken.insert(waiting.path().to_path_buf());
+                waiting
+            };
+            let turn = Turn { engine: self.clone(), path: waiting.path().to_path_buf() };
             let engine = self.clone();
             let looked = blocking(move || {
                 let pool = &engine.inner.pool;
@@ -153,12 +232,13 @@ impl Engine {
                 }
                 // The keeper looks through it, and has it wait again or throws it away.
                 pool.forget(&waiting);
-                pool.poke();
                 None
             });
             if let Some(waiting) = looked.await.ok()? {
-                return Some(waiting);
+                return Some(Taken { waiting, _turn: turn });
             }
+            drop(turn);
+            self.inner.pool.poke();
         }
     }
 
@@ -166,10 +246,11 @@ impl Engine {
     /// if not, everything is as before.
     pub(crate) async fn hand_over(
         &self,
-        waiting: Waiting,
+        taken: Taken,
         to: &Path,
         branch: &str,
     ) -> std::result::Result<bool, Failure> {
+        let Taken { waiting, _turn } = taken;
         let (mut ready, from) = (waiting.ready.clone(), waiting.path().to_path_buf());
         let (engine, target) = (self.clone(), to.to_path_buf());
         // Nobody listens to it from now on; a large tree has many watches, and the start does not wait for that.

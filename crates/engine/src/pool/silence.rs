@@ -41,12 +41,15 @@ impl Silence {
     /// Watches a tree from now on; none when that cannot be done for the whole of it.
     pub(crate) fn watch(&self, top: &Path) -> Option<Tree> {
         let notices = self.notices.as_ref()?;
-        let mut watched = self.lock();
-        watched.last += 1;
-        let tree = Tree(watched.last);
-        watched.watches.insert(tree, (Vec::new(), false));
-        if self.add_all(notices, &mut watched, tree, top).is_none() {
-            self.drop_tree(&mut watched, tree);
+        let tree = {
+            let mut watched = self.lock();
+            watched.last += 1;
+            let tree = Tree(watched.last);
+            watched.watches.insert(tree, (Vec::new(), false));
+            tree
+        };
+        if self.add_all(notices, tree, top).is_none() {
+            self.drop_tree(&mut self.lock(), tree);
             return None;
         }
         Some(tree)
@@ -66,18 +69,22 @@ impl Silence {
         self.hear(&mut watched);
     }
 
-    /// Watches each directory before it looks into it, so that none can come to be unseen.
-    fn add_all(&self, notices: &Notices, watched: &mut Watched, tree: Tree, dir: &Path) -> Option<()> {
-        if watched.trees.len() >= self.most {
-            return None;
+    /// Watches each directory before it looks into it, so that none can come to be unseen. Nothing is locked while the
+    /// disk is read: a start may be asking about another tree.
+    fn add_all(&self, notices: &Notices, tree: Tree, dir: &Path) -> Option<()> {
+        {
+            let mut watched = self.lock();
+            if watched.trees.len() >= self.most {
+                return None;
+            }
+            let watch = notices.add(dir)?;
+            watched.trees.insert(watch, tree);
+            watched.watches.get_mut(&tree)?.0.push(watch);
         }
-        let watch = notices.add(dir)?;
-        watched.trees.insert(watch, tree);
-        watched.watches.get_mut(&tree)?.0.push(watch);
         for entry in std::fs::read_dir(dir).ok()? {
             let entry = entry.ok()?;
             if entry.file_type().ok()?.is_dir() {
-                self.add_all(notices, watched, tree, &entry.path())?;
+                self.add_all(notices, tree, &entry.path())?;
             }
         }
         Some(())

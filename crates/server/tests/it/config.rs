@@ -27,7 +27,7 @@ async fn the_settings_begin_with_the_defaults_and_nothing_is_written_for_that() 
         "runs": {"keep_days": 90, "keep_mb": 20000},
         "removed": {"keep_days": 90},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
-        "worktree_pool": {"ready": 2, "from_files": 500, "disk_mb": 4096},
+        "worktree_pool": {"ready": 2, "from_files": 50, "disk_mb": 4096},
         "agents": {
             "resume_when_limited": false, "stalled_after_seconds": 600, "stalled_in_tool_after_seconds": 1800,
         },
