@@ -19,7 +19,7 @@ use crate::store::{asks, attempts, inputs, snapshots};
 use crate::{Engine, Result, detect, dev_server, limited, moves};
 
 /// How long the end of a run lets starts go first: somebody waits for those.
-const STAND_BACK: Duration = Duration::from_secs(1);
+const STAND_BACK: Duration = Duration::from_secs(5);
 
 /// How a process came to its end.
 #[derive(Debug, Clone)]

@@ -38,8 +38,12 @@ pub(crate) struct Call {
     limit: Duration,
 }
 
-/// How far work that nobody waits for stands back behind everything else on the machine.
+/// How far work that nobody waits for stands back behind the process that has it done, and behind everything else that is
+/// as important as that. The kernel derives from it the priority of disk access, too.
 const GENTLE: i32 = 10;
+
+/// The last place there is.
+const LAST: i32 = 19;
 
 impl Call {
     pub(crate) fn new(git: &Git, verb: &'static str) -> Call {
@@ -217,7 +221,8 @@ impl Call {
         let running = running.ok_or_else(|| Failure::Stopped { verb: self.verb.to_string() })?;
         if self.is_gentle {
             // It does its work all the same when it may not be asked to stand back.
-            let _asked = rustix::process::setpriority_process(Some(running.pid()), GENTLE);
+            let own = rustix::process::getpriority_process(None).unwrap_or(0);
+            let _asked = rustix::process::setpriority_process(Some(running.pid()), (own + GENTLE).min(LAST));
         }
         Ok(running)
     }

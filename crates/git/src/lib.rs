@@ -79,7 +79,7 @@ pub use merge::{Conflict, Merged};
 pub use names::check_branch_name;
 pub use push::{PushRequest, Pushed};
 pub use put_back::Entries;
-pub use ready::{Ready, Weight};
+pub use ready::{Pace, Ready, Weight};
 pub use rebase::Rebase;
 pub use redact::redact;
 pub use remotes::Remote;

@@ -41,6 +41,15 @@ pub struct Ready {
     oid: String,
 }
 
+/// How much a worktree that is made ahead is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Everything else on the machine goes first.
+    Gentle,
+    /// As much as one that somebody waits for: without it, the next start does the same work itself.
+    Urgent,
+}
+
 /// What the files of a commit weigh once they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
@@ -52,7 +61,7 @@ pub struct Weight {
 
 impl Repo {
     /// Makes a worktree ahead, at a path that does not exist yet. When it fails, nothing of it is left.
-    pub fn add_ready(&self, path: &Path, oid: &str, lock_reason: &str) -> Result<Ready> {
+    pub fn add_ready(&self, path: &Path, oid: &str, lock_reason: &str, pace: Pace) -> Result<Ready> {
         self.check_oid(oid)?;
         if !path.is_absolute() {
             return Err(Error::NoSuchPath { path: path.to_path_buf() });
@@ -74,7 +83,7 @@ impl Repo {
             .map_err(|failure| failure.during(format!("add worktree {}", path.display())))
             .and_then(|_| {
                 let ready = Ready::of(self, path, oid)?;
-                ready.fill()?;
+                ready.fill(pace)?;
                 Ok(ready)
             });
         filled.inspect_err(|_| {
@@ -130,7 +139,8 @@ impl Repo {
     /// Adds up the files of a commit.
     pub fn weight(&self, oid: &str) -> Result<Weight> {
         self.check_oid(oid)?;
-        let call = self.checkout.refs("ls-tree").args(["-r", "--full-tree", "--format=%(objectsize) %(path)", oid]);
+        let call =
+            self.checkout.refs("ls-tree").args(["-r", "--full-tree", "--format=%(objectsize) %(path)", oid]);
         let act = || format!("add up the files of {oid}");
         let list = call.gently().run().map_err(|failure| failure.during(act()))?;
         let mut weight = Weight { files: 0, bytes: 0, directories: 1 };
@@ -238,8 +248,8 @@ impl Ready {
     /// Git reads a file again each time when it may have been written in the second in which the index was. So this
     /// is to be done when more than a second has passed, and never once somebody works in it: it takes the index's
     /// lock.
-    pub fn settle(&self) -> Result<bool> {
-        self.look(|call| call.without_env("GIT_OPTIONAL_LOCKS").gently())
+    pub fn settle(&self, pace: Pace) -> Result<bool> {
+        self.look(|call| pace.of(call.without_env("GIT_OPTIONAL_LOCKS")))
     }
 
     /// Tells whether there is nothing but the commit's files, and leaves the index as it is.
@@ -337,12 +347,21 @@ impl Ready {
         Ok(answer.map_err(|failure| failure.during(act()))?.is_empty())
     }
 
-    fn fill(&self) -> Result<()> {
+    fn fill(&self, pace: Pace) -> Result<()> {
         let drivers = Drivers::of(&self.checkout)?;
         drivers.refuse_in_commit(&self.checkout, "HEAD")?;
         let call = self.checkout.files("read-tree").args(["-m", "-u", "HEAD"]).settings(&drivers.overrides);
         let act = || format!("check out files in {}", self.path().display());
-        call.gently().run().map(drop).map_err(|failure| failure.during(act()))
+        pace.of(call).run().map(drop).map_err(|failure| failure.during(act()))
+    }
+}
+
+impl Pace {
+    fn of(self, call: Call) -> Call {
+        match self {
+            Pace::Gentle => call.gently(),
+            Pace::Urgent => call,
+        }
     }
 }
 

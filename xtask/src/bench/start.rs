@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::pool::configure;
 use super::{Row, Size, Times, figure, milliseconds, start_task, until_finished};
 use crate::api::Api;
 use crate::server::Server;
@@ -16,6 +17,7 @@ const BEYOND: Duration = Duration::from_millis(15);
 
 pub(super) fn measure(forge: &Path, size: Size) -> anyhow::Result<Vec<Row>> {
     let world = World::new(forge, size.of(FILES, 10))?;
+    configure(&world, 0)?;
     let _server = Server::start_healthy(&world)?;
     let api = Api::keeping(world.port);
     let project = world.project(&api)?;

@@ -182,9 +182,9 @@ impl Engine {
     async fn tend(&self, hand: &mut Hand) -> Result<Look> {
         while hand.settling.first().is_some_and(|one| one.left().is_zero()) {
             let (id, one) = (hand.settling[0].project, hand.settling.remove(0));
-            if matches!(self.finish_ready(one).await?, Checked::Gone) {
-                // The next one would be no better.
-                self.inner.pool.rest(id);
+            match self.finish_ready(one).await? {
+                Checked::Gone { is_touched: false } => self.inner.pool.rest(id),
+                done => self.inner.pool.note_touch(id, matches!(done, Checked::Gone { .. })),
             }
         }
         let engine = self.clone();
@@ -245,14 +245,17 @@ impl Engine {
         wishes.retain(|wish| wish.has < wish.wanted && wish.weight.bytes < spare);
         // The first of those that have least is the one that was used last.
         let Some(wish) = wishes.iter().min_by_key(|wish| wish.has) else {
-            let (mut unwanted, mut gone) = (unwanted.into_iter(), false);
-            // One that cannot go holds the others back no longer than this.
-            while let Some(made) = unwanted.next().filter(|_| !gone) {
-                gone = self.dismiss(made).await?;
+            let mut unwanted = unwanted.into_iter();
+            while let Some(made) = unwanted.next() {
+                // One that cannot go holds the others back no longer than this.
+                if self.dismiss(made).await? {
+                    return Ok(unwanted.len() > 0);
+                }
             }
-            return Ok(gone && unwanted.len() > 0);
+            return Ok(false);
         };
-        match self.make_ready(wish.project, &wish.repo, &wish.oid, wish.weight).await {
+        let pace = self.inner.pool.pace(wish.project, wish.has * 2 < wish.wanted);
+        match self.make_ready(wish.project, &wish.repo, &wish.oid, wish.weight, pace).await {
             Ok(fresh) => hand.settling.push(fresh),
             Err(error) => {
                 self.inner.pool.rest(wish.project);
@@ -318,7 +321,8 @@ impl Engine {
         let most = fits(room.disk.min(settings.disk / SHARE), weight.bytes)
             .min(fits(room.directories.min(silence::MOST as u64 / SHARE), weight.directories));
         let reserve = self.inner.pool.demand.reserve(warm.project.id, Instant::now());
-        let count = |reserve: usize| usize::try_from(ready.max(most.min(reserve as u64))).unwrap_or(usize::MAX);
+        let count =
+            |reserve: usize| usize::try_from(ready.max(most.min(reserve as u64))).unwrap_or(usize::MAX);
         Count { made: count(reserve.made), kept: count(reserve.kept) }
     }
 
@@ -391,7 +395,8 @@ fn known(conn: &crate::store::Conn, settings: Settings) -> std::result::Result<K
 
 /// The files of a repository that change when a branch moves, or what its checkouts depend on does.
 fn signs_of(repo: &Repo, base: &str) -> Vec<PathBuf> {
-    let names = ["HEAD", "packed-refs", "reftable/tables.list", "config", "info/attributes", "info/sparse-checkout"];
+    let names =
+        ["HEAD", "packed-refs", "reftable/tables.list", "config", "info/attributes", "info/sparse-checkout"];
     let mut places: Vec<_> = names.iter().map(|name| repo.common_dir().join(name)).collect();
     places.extend(["refs/heads", "refs/remotes"].map(|kind| repo.common_dir().join(kind).join(base)));
     places

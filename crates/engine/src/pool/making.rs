@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forge_git::{Ready, Repo, Weight};
+use forge_git::{Pace, Ready, Repo, Weight};
 use forge_model::{ProjectId, RunId};
 
 use super::Waiting;
@@ -35,7 +35,10 @@ pub(super) enum Checked {
     Fresh(Box<Fresh>),
     /// A start has it.
     Taken,
-    Gone,
+    /// It was given up. Another one would be no better unless this one was touched.
+    Gone {
+        is_touched: bool,
+    },
 }
 
 impl Fresh {
@@ -70,10 +73,12 @@ impl Engine {
             } else if pool.is_taken(&path) {
                 return Checked::Taken;
             }
-            let Ok(mut ready) = repo.open_ready(&path, &reason) else { return Checked::Gone };
+            let Ok(mut ready) = repo.open_ready(&path, &reason) else {
+                return Checked::Gone { is_touched: false };
+            };
             // On any other commit there may be somebody's work.
             if ready.oid() != left_at || ready.remembered() != Some(repo.circumstances()) {
-                return Checked::Gone;
+                return Checked::Gone { is_touched: false };
             }
             let mut since = Instant::now();
             if ready.oid() == oid {
@@ -81,14 +86,14 @@ impl Engine {
                 since = since.checked_sub(SETTLE).unwrap_or(since);
             } else if ready.move_to(&oid).is_err() {
                 // Git refuses where somebody changed a file.
-                return Checked::Gone;
+                return Checked::Gone { is_touched: false };
             }
             let tree = pool.silence.watch(&path);
             let (project, files) = (row.project, weight.files);
             Checked::Fresh(Box::new(Fresh { project, files, ready, tree, since, is_new: false }))
         });
         match looked.await? {
-            Checked::Gone => self.dismiss(made.clone()).await.map(|_| Checked::Gone),
+            gone @ Checked::Gone { .. } => self.dismiss(made.clone()).await.map(|_| gone),
             Checked::Fresh(one) if one.left().is_zero() => self.finish_ready(*one).await,
             checked => Ok(checked),
         }
@@ -101,6 +106,7 @@ impl Engine {
         repo: &Repo,
         oid: &str,
         weight: Weight,
+        pace: Pace,
     ) -> Result<Fresh> {
         let (place, name) = (self.inner.paths.pool(), format!("ready-{}", &RunId::random().to_string()[..8]));
         let place = blocking(move || -> Result<_> {
@@ -116,7 +122,7 @@ impl Engine {
         let engine = self.clone();
         let made = blocking(move || -> Result<_> {
             let circumstances = repo.circumstances();
-            let ready = repo.add_ready(&path, &oid, &reason)?;
+            let ready = repo.add_ready(&path, &oid, &reason, pace)?;
             let tree = engine.inner.pool.silence.watch(&path);
             ready.remember(&circumstances)?;
             Ok(Fresh { project, files: weight.files, ready, tree, since: Instant::now(), is_new: true })
@@ -132,27 +138,32 @@ impl Engine {
         let engine = self.clone();
         let path = ready.path().to_string_lossy().into_owned();
         let oid = ready.oid().to_string();
+        let pace = self.inner.pool.pace(project, self.inner.pool.waiting_for(project) == 0);
         let looked = blocking(move || {
             let pool = &engine.inner.pool;
-            let is_clean = ready.settle().unwrap_or(false);
+            let is_clean = ready.settle(pace).unwrap_or(false);
             let circumstances = ready.repo().circumstances();
             let is_right = is_clean && ready.remembered().as_ref() == Some(&circumstances);
             let (index, files) = (ready.index_stamp(), u32::try_from(files).unwrap_or(u32::MAX));
             let waiting = Waiting { project, ready, circumstances, index, files, tree };
             if is_right && pool.is_untouched(&waiting) {
-                return Some(waiting);
+                return Ok(waiting);
             }
+            let is_touched = tree.is_some_and(|tree| !pool.silence.is_silent(tree));
             // Where git itself sees a change in what it has just written, nobody's work is in it.
-            let is_ours = is_new && tree.is_some_and(|tree| pool.silence.is_silent(tree));
+            let is_ours = is_new && tree.is_some() && !is_touched;
             pool.forget(&waiting);
             if is_ours && let Err(error) = waiting.ready.repo().discard_ready(waiting.path()) {
                 tracing::warn!("worktree {} stays for now: {error}", waiting.path().display());
             }
-            None
+            Err(is_touched)
         });
-        let Some(waiting) = looked.await? else {
-            let made = Made { path, project, oid, state: State::Filling };
-            return self.dismiss(made).await.map(|_| Checked::Gone);
+        let waiting = match looked.await? {
+            Ok(waiting) => waiting,
+            Err(is_touched) => {
+                let made = Made { path, project, oid, state: State::Filling };
+                return self.dismiss(made).await.map(|_| Checked::Gone { is_touched });
+            }
         };
         self.inner.store.write(move |tx| ready::ready(tx.conn(), &path, &oid)).await?;
         self.inner.pool.lock().waiting.push(waiting);

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use forge_git::{Ready, Repo, Weight};
+use forge_git::{Pace, Ready, Repo, Weight};
 use forge_model::ProjectId;
 use tokio::sync::Notify;
 
@@ -28,6 +28,9 @@ use silence::{Silence, Tree};
 /// A tree of at most so many files is looked through at the hand-over when it could not be watched; that takes less
 /// than to make one.
 const LOOKED_THROUGH: u32 = 5_000;
+
+/// After so many new ones in a row that were touched at once, no more are made.
+const TOUCHED: u32 = 3;
 
 /// The worktrees that wait, as far as this server is sure of them.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ struct Trees {
 struct Base {
     oid: String,
     weight: Weight,
+    /// How many in a row were touched before they could wait.
+    touched: u32,
     rests: bool,
 }
 
@@ -142,6 +147,12 @@ impl Pool {
         self.lock().waiting.iter().filter(|waiting| waiting.project == project).count()
     }
 
+    /// Says how much the next worktree of a project is wanted, where few wait or none.
+    fn pace(&self, project: ProjectId, are_few: bool) -> Pace {
+        let is_stream = self.demand.reserve(project, Instant::now()).made > 0;
+        if is_stream && are_few { Pace::Urgent } else { Pace::Gentle }
+    }
+
     /// Says whether a start has a worktree.
     fn is_taken(&self, path: &Path) -> bool {
         self.lock().taken.contains(path)
@@ -176,7 +187,7 @@ impl Pool {
             return Ok((!base.rests).then_some(base.weight));
         }
         let weight = repo.weight(oid)?;
-        bases().insert(project, Base { oid: oid.to_string(), weight, rests: false });
+        bases().insert(project, Base { oid: oid.to_string(), weight, touched: 0, rests: false });
         Ok(Some(weight))
     }
 
@@ -185,6 +196,16 @@ impl Pool {
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(base) = bases.get_mut(&project) {
             base.rests = true;
+        }
+    }
+
+    /// Notes whether a worktree that was made of a project's base was touched before it could wait. Where that happens
+    /// again and again, something looks after every new directory, and would go on.
+    fn note_touch(&self, project: ProjectId, is_touched: bool) {
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(base) = bases.get_mut(&project) {
+            base.touched = if is_touched { base.touched + 1 } else { 0 };
+            base.rests |= base.touched >= TOUCHED;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use forge_engine::{AttemptView, Engine, NewProject};
 use forge_model::AttemptState;
@@ -11,9 +12,13 @@ use crate::world::{World, eventually, git, make_repository, options};
 /// Something that somebody does to a worktree that waits.
 type Touch = fn(&Path);
 
-/// A world in which so many worktrees wait for any repository, however small.
+/// A world in which so many worktrees wait for any repository, however small, from after its first start on: nothing
+/// waited for that one.
 fn warm_world(seam: &str, ready: u32) -> World {
     let world = World::with_seam(seam);
+    let first = world.start("say hi");
+    assert!(!is_warm(&first.attempt));
+    world.wait_for(first.attempt.attempt.id, AttemptState::Finished);
     configure(&world, &format!(r#"{{"ready": {ready}, "from_files": 1}}"#));
     world
 }
@@ -22,18 +27,14 @@ fn configure(world: &World, pool: &str) {
     fs::write(world.home.join("config.json"), format!(r#"{{"worktree_pool": {pool}}}"#)).unwrap();
 }
 
-/// Starts something, so that the project is one that people work in, and waits until worktrees wait.
-fn warm_up(world: &World, ready: u64) {
-    let first = world.start("say hi");
-    assert!(!is_warm(&first.attempt), "nothing can have waited for the first one");
-    world.wait_for(first.attempt.attempt.id, AttemptState::Finished);
-    until_ready(world, ready);
+fn until_ready(world: &World, ready: u64) {
+    until(world, &format!("{ready} worktrees wait"), |found| found == ready);
 }
 
-fn until_ready(world: &World, ready: u64) {
-    eventually(&format!("{ready} worktrees wait"), || {
+fn until(world: &World, what: &str, is_enough: impl Fn(u64) -> bool) {
+    eventually(what, || {
         let vitals = world.run(world.engine().vitals()).unwrap();
-        (vitals.ready_worktrees == ready).then_some(())
+        is_enough(vitals.ready_worktrees).then_some(())
     });
 }
 
@@ -68,7 +69,7 @@ fn sane(world: &World) {
 #[test]
 fn a_start_gets_a_worktree_that_waited_and_another_takes_its_place() {
     let world = warm_world("", 2);
-    warm_up(&world, 2);
+    until_ready(&world, 2);
     let before = waiting(&world);
     assert_eq!(before.len(), 2);
     let started = world.start("edit made.txt text");
@@ -94,7 +95,7 @@ fn a_start_gets_a_worktree_that_waited_and_another_takes_its_place() {
 #[test]
 fn of_many_starts_at_once_each_gets_its_own_and_who_finds_none_makes_one() {
     let world = warm_world("", 3);
-    warm_up(&world, 3);
+    until_ready(&world, 3);
     let starts: Vec<_> = (0..8)
         .map(|_| {
             let (engine, wanted) = (world.engine().clone(), world.wanted("edit made.txt text"));
@@ -107,14 +108,113 @@ fn of_many_starts_at_once_each_gets_its_own_and_who_finds_none_makes_one() {
         let view = world.wait_for(one.attempt.attempt.id, AttemptState::Finished);
         assert_eq!(world.git(&["show", &format!("{}:made.txt", view.attempt.branch)]), "text");
     }
-    until_ready(&world, 3);
+    // On a machine that is slow enough they look like a stream, for which more wait.
+    until(&world, "three wait again", |ready| ready >= 3);
     sane(&world);
+}
+
+#[test]
+fn a_stream_of_starts_finds_worktrees_waiting_and_what_waited_for_it_goes_afterwards() {
+    const PACE: Duration = Duration::from_millis(250);
+    let mut world = warm_world("", 2);
+    until_ready(&world, 2);
+    let (mut in_a_row, mut most) = (0, 0);
+    let mut last = Instant::now();
+    eventually("ten starts in a row find one", || {
+        // The pace of the stream, which nothing else waits for.
+        std::thread::sleep(PACE.saturating_sub(last.elapsed()));
+        last = Instant::now();
+        in_a_row = if is_warm(&world.start("say hi").attempt) { in_a_row + 1 } else { 0 };
+        most = most.max(world.run(world.engine().vitals()).unwrap().ready_worktrees);
+        (in_a_row == 10).then_some(())
+    });
+    assert!(most > 2, "only {most} waited for a stream");
+    assert!(most <= 15, "{most} waited");
+    eventually("all are finished", || {
+        let attempts = world.run(world.engine().attempts(None)).unwrap();
+        attempts.iter().all(|one| one.attempt.state == AttemptState::Finished).then_some(())
+    });
+    sane(&world);
+    // Nobody knows of the stream any more.
+    world.restart();
+    eventually("two are left", || (waiting(&world).len() == 2).then_some(()));
+    until_ready(&world, 2);
+    sane(&world);
+    let trash = fs::read_dir(world.home.join("trash")).unwrap();
+    assert_eq!(trash.count(), 0, "nobody touched them, so nothing of them is kept");
+}
+
+#[test]
+fn what_somebody_touches_during_a_stream_is_handed_to_no_start() {
+    const PACE: Duration = Duration::from_millis(250);
+    let world = warm_world("", 2);
+    until_ready(&world, 2);
+    let (mut number, mut touched, mut warm) = (0, 0, 0);
+    let mut last = Instant::now();
+    eventually("some were touched and some handed over", || {
+        std::thread::sleep(PACE.saturating_sub(last.elapsed()));
+        last = Instant::now();
+        number += 1;
+        // Of the same length, and in the second in which others are being made.
+        let readme = waiting(&world).last().map(|top| top.join("README.md")).filter(|_| number % 3 == 0);
+        if readme.is_some_and(|readme| readme.exists() && fs::write(&readme, "hallo\n").is_ok()) {
+            touched += 1;
+        }
+        let started = world.start("say hi");
+        let found = fs::read_to_string(started.attempt.attempt.worktree.join("README.md")).unwrap();
+        assert_eq!(found, "hello\n");
+        warm += u32::from(is_warm(&started.attempt));
+        (touched >= 4 && warm >= 8).then_some(())
+    });
+}
+
+#[test]
+fn the_first_start_finds_a_worktree_when_its_project_was_registered_and_when_the_server_came_up() {
+    let mut world = World::new();
+    configure(&world, r#"{"ready": 2, "from_files": 1}"#);
+    let new = make_repository(&world.dir.path().join("new"));
+    let new = NewProject { name: "new".into(), path: new, ..NewProject::default() };
+    let project = world.run(world.engine().create_project(new)).unwrap().id;
+    // One for each of the two projects that nobody has started anything in: more would be made for nothing.
+    until_ready(&world, 2);
+    assert_eq!(waiting(&world).len(), 2);
+    let mut wanted = world.wanted("say hi");
+    wanted.task.project = project;
+    let started = world.run(world.engine().create_and_start(wanted.clone(), None)).unwrap();
+    assert!(is_warm(&started.attempt));
+    world.wait_for(started.attempt.attempt.id, AttemptState::Finished);
+    until_ready(&world, 3);
+    let before = waiting(&world);
+    world.restart();
+    until_ready(&world, 3);
+    assert_eq!(waiting(&world), before, "they are the same ones");
+    let started = world.run(world.engine().create_and_start(wanted, None)).unwrap();
+    assert!(is_warm(&started.attempt));
+    assert!(is_warm(&world.start("say hi").attempt));
+}
+
+#[test]
+fn worktrees_wait_for_eight_projects_and_first_of_all_for_those_that_are_worked_in() {
+    let world = World::new();
+    let first = world.start("say hi");
+    world.wait_for(first.attempt.attempt.id, AttemptState::Finished);
+    for number in 0..9 {
+        let path = make_repository(&world.dir.path().join(format!("other-{number}")));
+        let new = NewProject { name: format!("other {number}"), path, ..NewProject::default() };
+        world.run(world.engine().create_project(new)).unwrap();
+    }
+    configure(&world, r#"{"ready": 2, "from_files": 1}"#);
+    // Two for the project that has attempts and one for each of seven others.
+    until_ready(&world, 9);
+    assert!(is_warm(&world.start("say hi").attempt));
+    until_ready(&world, 9);
+    assert_eq!(waiting(&world).len(), 9);
 }
 
 #[test]
 fn a_worktree_that_somebody_touched_is_not_handed_out_and_its_files_are_kept() {
     let world = warm_world("", 1);
-    warm_up(&world, 1);
+    until_ready(&world, 1);
     let touches: [(&str, Touch); 4] = [
         ("a change", |top| fs::write(top.join("README.md"), "theirs\n").unwrap()),
         ("a file", |top| fs::write(top.join("theirs.txt"), "theirs\n").unwrap()),
@@ -153,7 +253,7 @@ fn a_worktree_that_somebody_touched_is_not_handed_out_and_its_files_are_kept() {
 #[test]
 fn worktrees_that_wait_follow_their_base() {
     let world = warm_world("", 2);
-    warm_up(&world, 2);
+    until_ready(&world, 2);
     let before = waiting(&world);
     fs::write(world.repository.join("README.md"), "moved\n").unwrap();
     world.git(&["commit", "--quiet", "--all", "--message=second"]);
@@ -175,7 +275,7 @@ fn worktrees_that_wait_follow_their_base() {
 fn a_start_from_another_commit_is_made_by_itself() {
     let world = warm_world("", 1);
     world.git(&["branch", "other"]);
-    warm_up(&world, 1);
+    until_ready(&world, 1);
     let tree = world.git(&["rev-parse", "main^{tree}"]);
     let commit = world.git(&["commit-tree", "-p", "main", "-m", "elsewhere", &tree]);
     world.git(&["update-ref", "refs/heads/other", &commit]);
@@ -195,7 +295,7 @@ fn a_start_from_another_commit_is_made_by_itself() {
 fn a_hand_over_that_breaks_off_leaves_a_start_whole_or_nothing() {
     for seam in ["pool.renamed", "pool.pointed", "start.worktree#2", "start.spawned#2"] {
         let mut world = warm_world(&format!("{seam}=hold:DIR/never"), 1);
-        warm_up(&world, 1);
+        until_ready(&world, 1);
         let (engine, wanted) = (world.engine().clone(), world.wanted("say hi"));
         let _caller = world.spawn(async move { engine.create_and_start(wanted, None).await });
         let reached = world.dir.path().join("never.reached");
@@ -222,8 +322,6 @@ fn a_hand_over_that_breaks_off_leaves_a_start_whole_or_nothing() {
 #[test]
 fn a_worktree_that_was_being_made_when_the_server_died_is_finished_or_gone() {
     let mut world = warm_world("pool.filled=hold:DIR/never", 1);
-    let first = world.start("say hi");
-    world.wait_for(first.attempt.attempt.id, AttemptState::Finished);
     let reached = world.dir.path().join("never.reached");
     eventually("one is being made", || reached.exists().then_some(()));
     let half = waiting(&world);
@@ -245,7 +343,7 @@ fn a_worktree_that_was_being_made_when_the_server_died_is_finished_or_gone() {
 #[test]
 fn a_name_that_is_taken_is_drawn_again_and_the_worktree_waits_on() {
     let world = warm_world("pool.pointed=hold:DIR/go", 1);
-    warm_up(&world, 1);
+    until_ready(&world, 1);
     let before = waiting(&world);
     let (engine, wanted) = (world.engine().clone(), world.wanted("say hi"));
     let start = world.spawn(async move { engine.create_and_start(wanted, None).await });
@@ -266,7 +364,7 @@ fn a_name_that_is_taken_is_drawn_again_and_the_worktree_waits_on() {
 #[test]
 fn what_is_waiting_goes_with_its_project_or_when_none_is_wanted() {
     let world = warm_world("", 2);
-    warm_up(&world, 2);
+    until_ready(&world, 2);
     configure(&world, r#"{"ready": 0, "from_files": 1}"#);
     eventually("none waits", || waiting(&world).is_empty().then_some(()));
     configure(&world, r#"{"ready": 2, "from_files": 1}"#);
@@ -346,7 +444,7 @@ fn two_data_directories_on_one_repository_and_one_place_keep_their_own() {
     };
     let (one, two) = (open("one"), open("two"));
     for (engine, project) in [&one, &two] {
-        assert!(!is_warm(&start(engine, *project).attempt));
+        start(engine, *project);
     }
     wait(&one.0, 1);
     wait(&two.0, 1);
@@ -372,7 +470,7 @@ fn two_data_directories_on_one_repository_and_one_place_keep_their_own() {
 #[test]
 fn a_copy_of_a_data_directory_leaves_the_worktrees_of_the_first_alone() {
     let mut world = warm_world("", 1);
-    warm_up(&world, 1);
+    until_ready(&world, 1);
     let before = waiting(&world);
     world.crash();
     // The last thread of the old engine puts the database down, and then all of it is in its one file.

@@ -36,13 +36,17 @@ fn has_settled(world: &World) -> bool {
 fn a_hand_over_whose_server_is_killed_leaves_a_start_whole_or_nothing() {
     let world = World::new();
     fs::create_dir_all(world.home()).unwrap();
-    let pool = r#"{"worktree_pool": {"ready": 1, "from_files": 1}}"#;
-    fs::write(world.home().join("config.json"), pool).unwrap();
+    let from = |files: u32| {
+        let pool = format!(r#"{{"worktree_pool": {{"ready": 1, "from_files": {files}}}}}"#);
+        fs::write(world.home().join("config.json"), pool).unwrap();
+    };
+    from(1000);
     for seam in ["pool.filled", "pool.renamed", "pool.pointed"] {
         let server = serve_until(&world, &format!("{seam}=kill"));
         if seam == "pool.filled" {
-            // It dies by itself as soon as a worktree is made ahead.
             world.attempt("say hi");
+            // It dies by itself as soon as a worktree is made ahead.
+            from(1);
         } else {
             eventually("a start took a worktree that waited", || {
                 let ready = has_settled(&world);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use forge_git::{Error, Git, Ready, Repo};
+use forge_git::{Error, Git, Pace, Ready, Repo};
 
 use crate::world::World;
 
@@ -20,7 +20,7 @@ fn place(world: &World, name: &str) -> PathBuf {
 fn made(world: &World, name: &str) -> Ready {
     let repo = world.repo();
     let oid = repo.resolve_branch("main").unwrap();
-    repo.add_ready(&place(world, name), &oid, OURS).unwrap()
+    repo.add_ready(&place(world, name), &oid, OURS, Pace::Gentle).unwrap()
 }
 
 /// Sets the time of the files back, so that git does not take them for written in the second of the index.
@@ -61,7 +61,7 @@ fn a_handed_over_worktree_is_on_its_branch_and_its_index_is_what_it_was() {
     let world = World::new();
     let ready = made(&world, "a");
     age(&world, &ready);
-    assert!(ready.settle().unwrap());
+    assert!(ready.settle(Pace::Gentle).unwrap());
     let stamp = ready.index_stamp();
     let git_dir = world.repo().worktree(ready.path()).unwrap().git_dir().to_path_buf();
     let index = fs::read(git_dir.join("index")).unwrap();
@@ -100,7 +100,7 @@ fn looking_settles_the_index_and_sees_everything_that_is_not_the_commits() {
     let before = ready.index_stamp();
     assert!(ready.is_clean().unwrap());
     assert_eq!(ready.index_stamp(), before, "a mere look leaves the index alone");
-    assert!(ready.settle().unwrap());
+    assert!(ready.settle(Pace::Gentle).unwrap());
     assert_ne!(ready.index_stamp(), before);
     for name in ["new.txt", "ignored.log", "a.txt"] {
         let before = fs::read(ready.path().join(name)).ok();
@@ -252,11 +252,11 @@ fn an_older_git_hands_over_by_two_calls() {
     let old = Git::at_in(&script, world.environment()).unwrap();
     let repo: Repo = old.open(&world.path("repo")).unwrap();
     let oid = repo.resolve_branch("main").unwrap();
-    let ready = repo.add_ready(&place(&world, "a"), &oid, OURS).unwrap();
+    let ready = repo.add_ready(&place(&world, "a"), &oid, OURS, Pace::Gentle).unwrap();
     let worktree = hand_over(ready, &world.path("worktrees/one"), "forge/one").unwrap();
     assert_eq!(worktree.branch().unwrap().as_deref(), Some("forge/one"));
     assert!(worktree.is_clean().unwrap());
-    let other = repo.add_ready(&place(&world, "b"), &oid, OURS).unwrap();
+    let other = repo.add_ready(&place(&world, "b"), &oid, OURS, Pace::Gentle).unwrap();
     assert!(matches!(other.put_on("forge/one"), Err(Error::BranchTaken { .. })));
     sane(&world);
 }
@@ -343,7 +343,7 @@ fn a_submodule_is_left_for_whoever_takes_the_worktree_to_fetch() {
     world.run(&directory, allow.into_iter().chain(["submodule", "--quiet", "add", &library, "lib"]));
     world.commit(&directory, "a submodule");
     let ready = made(&world, "a");
-    assert!(ready.settle().unwrap());
+    assert!(ready.settle(Pace::Gentle).unwrap());
     let to = world.path("worktrees/one");
     hand_over(ready, &to, "forge/one").unwrap();
     assert!(fs::read_dir(to.join("lib")).unwrap().next().is_none());
@@ -360,6 +360,13 @@ fn the_weight_of_a_commit_counts_its_files_in_blocks() {
     let weight = world.repo().weight(&oid).unwrap();
     assert_eq!((weight.files, weight.bytes), (4, 3 * 4096 + 3 * 4096));
     assert_eq!(world.repo().tracked_files(), 4);
+    let directories = weight.directories;
+    for file in ["one/two/three/a b", "one/two/c", "one/other/d"] {
+        fs::create_dir_all(world.path("repo").join(file).parent().unwrap()).unwrap();
+        fs::write(world.path("repo").join(file), "").unwrap();
+    }
+    let oid = world.commit(&world.path("repo"), "deep");
+    assert_eq!(world.repo().weight(&oid).unwrap().directories, directories + 4);
 }
 
 #[test]
