@@ -88,6 +88,8 @@ struct Hand {
     settling: Vec<Fresh>,
     /// Why nothing waits for a project, so that it is told once.
     told: HashMap<ProjectId, String>,
+    /// The branches that are checked out, and what told that they still are: git is not asked again and again.
+    heads: HashMap<ProjectId, (Sign, Instant, String)>,
 }
 
 /// What a look led to.
@@ -184,7 +186,7 @@ impl Engine {
             let (id, one) = (hand.settling[0].project, hand.settling.remove(0));
             match self.finish_ready(one).await? {
                 Checked::Gone { is_touched: false } => self.inner.pool.rest(id),
-                done => self.inner.pool.note_touch(id, matches!(done, Checked::Gone { .. })),
+                done => self.inner.pool.note(id, matches!(done, Checked::Gone { .. })),
             }
         }
         let engine = self.clone();
@@ -196,6 +198,8 @@ impl Engine {
         for made in known.made {
             let path = Path::new(&made.path);
             match made.state {
+                // A start does more with it than the database said a moment ago.
+                _ if self.inner.pool.is_taken(path) => {}
                 _ if hand.settling.iter().any(|one| one.path() == path) => {}
                 State::Claimed(attempt) if known.starting.contains(&attempt) => {}
                 // Its start gave it back, or came to be.
@@ -258,7 +262,7 @@ impl Engine {
         match self.make_ready(wish.project, &wish.repo, &wish.oid, wish.weight, pace).await {
             Ok(fresh) => hand.settling.push(fresh),
             Err(error) => {
-                self.inner.pool.rest(wish.project);
+                self.inner.pool.note(wish.project, true);
                 hand.tell(wish.project, &error);
             }
         }
@@ -276,24 +280,32 @@ impl Engine {
         unwanted: &mut Vec<Made>,
     ) -> Result<(Vec<PathBuf>, Option<Wish>)> {
         let (engine, path, base) = (self.clone(), warm.project.path.clone(), warm.base.clone());
-        let named = base.or_else(|| warm.project.default_base_branch.clone());
         let id = warm.project.id;
+        let named = base.or_else(|| warm.project.default_base_branch.clone());
+        let known = hand.heads.remove(&id);
         let looked = blocking(move || -> Result<_> {
             let repo = engine.repo(&path)?;
+            let head = sign(&repo.common_dir().join("HEAD"));
+            let known = known.filter(|(then, at, _)| *then == head && at.elapsed() < ROUND);
+            let is_named = named.is_some();
+            let named = named.or_else(|| known.as_ref().map(|(.., branch)| branch.clone()));
             let base = resolve_base(&repo, &path, named)?;
+            let at = known.map_or_else(Instant::now, |(_, at, _)| at);
+            let head = (!is_named).then(|| (head, at, base.branch.clone()));
             let is_large = u64::from(repo.tracked_files()) >= settings.from_files;
             let weight = if is_large && repo.why_not_ready()?.is_none() {
                 engine.inner.pool.weight(id, &repo, &base.commit)?
             } else {
                 None
             };
-            Ok((repo, base, weight))
+            Ok((repo, base, weight, head))
         });
         let looked = looked.await?;
-        let weight = looked.as_ref().ok().and_then(|(_, _, weight)| *weight);
+        let weight = looked.as_ref().ok().and_then(|(_, _, weight, _)| *weight);
         let count = weight.map_or_else(Count::default, |weight| self.count(warm, settings, weight, room));
         unwanted.extend(mine.split_off(count.kept.min(mine.len())));
-        let (repo, base, weight) = looked?;
+        let (repo, base, weight, head) = looked?;
+        hand.heads.extend(head.map(|head| (id, head)));
         let (places, oid) = (signs_of(&repo, &base.branch), base.commit);
         let Some(weight) = weight else { return Ok((places, None)) };
         for made in mine {
@@ -362,11 +374,12 @@ impl Hand {
 /// Reads what tells whether one of these files was written.
 async fn signs(places: &[PathBuf]) -> Vec<Sign> {
     let places = places.to_vec();
-    let sign = |path: PathBuf| {
-        let found = std::fs::metadata(path).ok()?;
-        Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
-    };
-    blocking(move || places.into_iter().map(sign).collect()).await.unwrap_or_default()
+    blocking(move || places.iter().map(|place| sign(place)).collect()).await.unwrap_or_default()
+}
+
+fn sign(path: &Path) -> Sign {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
 }
 
 fn known(conn: &crate::store::Conn, settings: Settings) -> std::result::Result<Known, crate::store::Error> {

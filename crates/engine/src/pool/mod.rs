@@ -29,8 +29,8 @@ use silence::{Silence, Tree};
 /// than to make one.
 const LOOKED_THROUGH: u32 = 5_000;
 
-/// After so many new ones in a row that were touched at once, no more are made.
-const TOUCHED: u32 = 3;
+/// After so many in a row that failed, no more are made.
+const FAILURES: u32 = 3;
 
 /// The worktrees that wait, as far as this server is sure of them.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ struct Trees {
 struct Base {
     oid: String,
     weight: Weight,
-    /// How many in a row were touched before they could wait.
-    touched: u32,
+    /// How many in a row could not be made, or were touched before they could wait.
+    failed: u32,
     rests: bool,
 }
 
@@ -187,7 +187,7 @@ impl Pool {
             return Ok((!base.rests).then_some(base.weight));
         }
         let weight = repo.weight(oid)?;
-        bases().insert(project, Base { oid: oid.to_string(), weight, touched: 0, rests: false });
+        bases().insert(project, Base { oid: oid.to_string(), weight, failed: 0, rests: false });
         Ok(Some(weight))
     }
 
@@ -199,13 +199,13 @@ impl Pool {
         }
     }
 
-    /// Notes whether a worktree that was made of a project's base was touched before it could wait. Where that happens
-    /// again and again, something looks after every new directory, and would go on.
-    fn note_touch(&self, project: ProjectId, is_touched: bool) {
+    /// Notes whether a worktree of a project's base failed: it could not be made, or was touched before it could wait.
+    /// Where that happens again and again, it would go on; something may look after every new directory.
+    fn note(&self, project: ProjectId, is_failed: bool) {
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(base) = bases.get_mut(&project) {
-            base.touched = if is_touched { base.touched + 1 } else { 0 };
-            base.rests |= base.touched >= TOUCHED;
+            base.failed = if is_failed { base.failed + 1 } else { 0 };
+            base.rests |= base.failed >= FAILURES;
         }
     }
 

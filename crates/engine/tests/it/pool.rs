@@ -120,15 +120,14 @@ fn a_stream_of_starts_finds_worktrees_waiting_and_what_waited_for_it_goes_afterw
     until_ready(&world, 2);
     let (mut in_a_row, mut most) = (0, 0);
     let mut last = Instant::now();
-    eventually("ten starts in a row find one", || {
+    eventually("ten starts in a row find one, because more than two wait", || {
         // The pace of the stream, which nothing else waits for.
         std::thread::sleep(PACE.saturating_sub(last.elapsed()));
         last = Instant::now();
         in_a_row = if is_warm(&world.start("say hi").attempt) { in_a_row + 1 } else { 0 };
         most = most.max(world.run(world.engine().vitals()).unwrap().ready_worktrees);
-        (in_a_row == 10).then_some(())
+        (in_a_row >= 10 && most > 2).then_some(())
     });
-    assert!(most > 2, "only {most} waited for a stream");
     assert!(most <= 15, "{most} waited");
     eventually("all are finished", || {
         let attempts = world.run(world.engine().attempts(None)).unwrap();
