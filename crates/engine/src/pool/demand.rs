@@ -79,7 +79,7 @@ impl Demand {
 
 impl Starts {
     fn reserve(&mut self, now: Instant) -> Reserve {
-        while self.recent.front().is_some_and(|first| now.duration_since(*first) > WINDOW) {
+        while self.recent.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
             self.recent.pop_front();
         }
         let made = if self.recent.len() < STREAM { 0 } else { self.recent.len() };
