@@ -67,6 +67,7 @@ impl Engine {
         self.check_room(&wanted.project.path).await?;
         let stands = self.where_it_stands(&wanted.project.path).await?;
         let limits = self.limits().await?;
+        let agent = wanted.agent;
         let intent = Intent {
             attempt: AttemptId::random(),
             run: RunId::random(),
@@ -96,8 +97,9 @@ impl Engine {
             at: crate::store::now(),
         };
         let may_wait = (!limits.is_off()).then_some(stands);
-        match self.intend(&intent, limits, may_wait).await? {
+        match self.intend(&intent, limits, may_wait, agent).await? {
             Intended::NameTaken => return Err(taken()),
+            Intended::TooMany(too_many) => return Err(too_many.refusal(agent)),
             Intended::Held => self.inner.line.look(),
             Intended::Written => {
                 if let Err(error) = self.make_process(&intent).await {

@@ -18,8 +18,9 @@ use crate::intent::{Base, Intent, Script, TaskBody, What, shown};
 use crate::limits::Limits;
 use crate::once::{Key, Once};
 use crate::store::{attempts, runs, tasks};
+use crate::subtasks::TooMany;
 use crate::worktree::Failure;
-use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, ports};
+use crate::{AttemptView, Engine, Error, NewTask, Result, TaskView, ports, subtasks};
 
 /// How often a name that is taken is drawn again.
 const DRAWS: usize = 20;
@@ -82,6 +83,8 @@ pub(crate) enum Intended {
     /// Another has it: the name of the branch, or the person's checkout.
     NameTaken,
     Held,
+    /// An agent has too many subtasks, or attempts at them.
+    TooMany(TooMany),
     Written,
 }
 
@@ -99,11 +102,23 @@ pub(crate) struct Wanted {
     pub(crate) manner: Manner,
     /// The conversation that it branches off.
     pub(crate) session: Option<String>,
+    /// The attempt whose agent asks for it; none when a user does.
+    pub(crate) agent: Option<AttemptId>,
 }
 
 impl Engine {
     /// Creates a task and starts its first attempt. All of it exists when this returns, or nothing does.
     pub async fn create_and_start(&self, start: StartTask, key: Option<Key>) -> Result<Started> {
+        self.create_and_start_for(None, start, key).await
+    }
+
+    /// The same for an agent, which is named by its attempt.
+    pub(crate) async fn create_and_start_for(
+        &self,
+        agent: Option<AttemptId>,
+        start: StartTask,
+        key: Option<Key>,
+    ) -> Result<Started> {
         let engine = self.clone();
         // A caller that goes away must not leave a start half-made, so it runs on its own.
         detached(async move {
@@ -127,6 +142,7 @@ impl Engine {
                 images: task.images,
                 manner: start.manner,
                 session: None,
+                agent,
             };
             let wanted = engine.branching_off(wanted).await?;
             // Until there is an answer, not only until it is made.
@@ -139,6 +155,16 @@ impl Engine {
 
     /// Starts a further attempt at a task.
     pub async fn start_attempt(&self, new: NewAttempt, key: Option<Key>) -> Result<Started> {
+        self.start_attempt_for(None, new, key).await
+    }
+
+    /// The same for an agent, which is named by its attempt.
+    pub(crate) async fn start_attempt_for(
+        &self,
+        agent: Option<AttemptId>,
+        new: NewAttempt,
+        key: Option<Key>,
+    ) -> Result<Started> {
         let engine = self.clone();
         detached(async move {
             let _turn = match engine.once(key.as_ref()).await? {
@@ -157,6 +183,7 @@ impl Engine {
                 images: Vec::new(),
                 manner: new.manner,
                 session: None,
+                agent,
             };
             let wanted = engine.branching_off(wanted).await?;
             let (attempt, run) = engine.start(wanted, new.use_worktree, key).await?;
@@ -192,6 +219,7 @@ impl Engine {
                 images: Vec::new(),
                 manner: Manner::default(),
                 session: None,
+                agent: None,
             };
             let (attempt, run) = engine.start(wanted, true, key).await?;
             engine.started_loose(attempt, run).await
@@ -229,8 +257,9 @@ impl Engine {
         for _ in 0..DRAWS {
             let intent = self.draw(&wanted, &prefix, key.clone(), base.clone());
             let may_wait = (!limits.is_off()).then(|| base.clone());
-            match self.intend(&intent, limits, may_wait).await? {
+            match self.intend(&intent, limits, may_wait, wanted.agent).await? {
                 Intended::NameTaken => continue,
+                Intended::TooMany(too_many) => return Err(too_many.refusal(wanted.agent)),
                 Intended::Held => {
                     self.inner.seam.pass("start.held", "").await;
                     self.inner.line.look();
@@ -291,11 +320,17 @@ impl Engine {
         intent: &Intent,
         limits: Limits,
         base: Option<Base>,
+        agent: Option<AttemptId>,
     ) -> Result<Intended> {
         let (intent, range) = (intent.clone(), self.port_range().await);
         let written = self.inner.store.write(move |tx| {
             if intent.name_taken(tx.conn())? {
                 return Ok(Intended::NameTaken);
+            }
+            if let Some(own) = agent
+                && let Some(too_many) = subtasks::one_more_start(tx.conn(), own, &intent)?
+            {
+                return Ok(Intended::TooMany(too_many));
             }
             if let Some(base) = base
                 && !held::may_run(tx.conn(), limits, intent.project, intent.attempt)?

@@ -6,7 +6,7 @@ use forge_model::{AttemptId, ImageId, Noun, Op, ProjectId, Task, TaskId, TaskSta
 
 use crate::maps::Positioned;
 use crate::store::{attempts, events, images, order, projects, tasks};
-use crate::{Engine, Error, Result, TaskView};
+use crate::{Engine, Error, Result, TaskView, subtasks};
 
 /// A task to add.
 #[derive(Debug, Clone)]
@@ -101,12 +101,22 @@ impl Engine {
 
     /// Adds a task.
     pub async fn create_task(&self, new: NewTask) -> Result<TaskView> {
+        self.add_task(new, None).await
+    }
+
+    /// Adds a task; for an agent, below its own attempt, unless that has too many.
+    pub(crate) async fn add_task(&self, new: NewTask, agent: Option<AttemptId>) -> Result<TaskView> {
         let new = new.checked()?;
         self.project(new.project).await?;
         self.check_parent(new.parent).await?;
         self.check_images(&new.images).await?;
         let id = TaskId::random();
         let written = self.inner.store.write(move |tx| {
+            if let Some(own) = agent
+                && let Some(too_many) = subtasks::one_more(tx.conn(), own)?
+            {
+                return Ok(Some(too_many));
+            }
             let task = Task {
                 id,
                 project: new.project,
@@ -121,10 +131,12 @@ impl Engine {
             tasks::insert(tx.conn(), &task)?;
             images::add_to_task(tx.conn(), id, &new.images, tx.now())?;
             tx.changed(Noun::Task, id, Op::Add, Some(task.project), None);
-            Ok(())
+            Ok(None)
         });
-        written.await?;
-        self.task(id).await
+        match written.await? {
+            Some(too_many) => Err(too_many.refusal(agent)),
+            None => self.task(id).await,
+        }
     }
 
     /// Changes a task.

@@ -99,6 +99,7 @@ statements! {
     BRANCH_TAKEN = "select exists (select 1 from attempts where project_id = $1 and branch = $2)
         or exists (select 1 from attempts where worktree = $3)";
     DELETE = "delete from attempts where id = $1";
+    COUNT_BELOW = "select count(*) from attempts a join tasks t on t.id = a.task_id where t.parent_attempt_id = $1";
     BY_STATE = "select state, count(*) from attempts group by state";
     COUNTS = "select count(*),
         count(case when state in ('running', 'waiting', 'limited') then 1 end),
@@ -281,6 +282,12 @@ pub(crate) fn name_taken(
 /// Deletes an attempt's row.
 pub(crate) fn delete(conn: &Conn, id: AttemptId) -> Result<(), Error> {
     conn.execute(DELETE, args![id]).map(drop)
+}
+
+/// Counts the attempts at the tasks that grew out of an attempt.
+pub(crate) fn count_below(conn: &Conn, parent: AttemptId) -> Result<usize, Error> {
+    let count = conn.query(COUNT_BELOW, args![parent])?[0].int(0)?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Counts attempts: all, live, waiting.

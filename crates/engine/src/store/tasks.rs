@@ -60,6 +60,7 @@ statements! {
         where r.state in ('pending', 'running') and r.kind = 'dev_server' and a.task_id is not null
         order by r.started_at desc, r.id";
     OF_PARENT = view!("where t.parent_attempt_id = $1 order by t.created_at desc, t.id");
+    COUNT_OF_PARENT = "select count(*) from tasks where parent_attempt_id = $1";
     IDS_OF_PROJECT = "select id from tasks where project_id = $1";
     // A new task stands above all others.
     INSERT = "insert into tasks (id, project_id, title, description, status, parent_attempt_id, created_at, updated_at,
@@ -112,6 +113,12 @@ pub(crate) fn of_project(conn: &Conn, project: ProjectId) -> Result<Vec<TaskView
 /// Returns the tasks that grew out of an attempt, newest first.
 pub(crate) fn of_parent(conn: &Conn, parent: AttemptId) -> Result<Vec<Task>, Error> {
     conn.query(OF_PARENT, args![parent])?.iter().map(|row| Ok(view(row)?.task)).collect()
+}
+
+/// Counts the tasks that grew out of an attempt.
+pub(crate) fn count_of_parent(conn: &Conn, parent: AttemptId) -> Result<usize, Error> {
+    let count = conn.query(COUNT_OF_PARENT, args![parent])?[0].int(0)?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Returns the ids of all tasks of a project.

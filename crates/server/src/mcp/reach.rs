@@ -1,7 +1,8 @@
 //! What an agent's token reaches among the tools: its own task, subtasks that it makes, and attempts at those.
 //!
 //! Everything is shut unless a tool says otherwise, and all of it while the switch of the agent's profile is off.
-//! Against a runaway agent subtasks are bounded in number and in depth.
+//! Against a runaway agent subtasks are bounded in depth here, and in number by the engine, which counts them in the
+//! transaction that adds one.
 
 use axum::http::StatusCode;
 use forge_engine::Engine;
@@ -14,8 +15,7 @@ use crate::decode::Fields;
 use crate::decode::names::{Name, PARENT_TASK_ATTEMPT, PROJECT_ID, TASK, TASK_ID};
 use crate::error::Problem;
 
-/// How many subtasks an attempt may have, and how deep they may lie in one another.
-const MOST: usize = 20;
+/// How deep subtasks may lie in one another.
 const DEEPEST: usize = 3;
 
 /// What an agent's token reaches of a tool.
@@ -113,12 +113,7 @@ async fn is_subtask(engine: &Engine, own: AttemptId, task: TaskId) -> bool {
 
 /// Puts a new subtask below the attempt that makes it, in its own project.
 async fn new_subtask(engine: &Engine, own: AttemptId, fields: Fields) -> Result<Fields, Problem> {
-    let family = engine.family(own).await?;
-    let project = family.attempt.attempt.project;
-    if family.children.len() >= MOST {
-        let message = format!("attempt {own} has {MOST} subtasks, which is the most that an agent may make");
-        return Err(Problem::new(StatusCode::CONFLICT, message));
-    }
+    let project = engine.attempt(own).await?.attempt.project;
     if depth(engine, own).await? >= DEEPEST {
         let message =
             format!("subtasks lie at most {DEEPEST} deep in one another, and attempt {own} is that deep");

@@ -9,6 +9,7 @@ use super::super::call::Call;
 use super::super::names::{ATTEMPT_ID, BASE_BRANCH, MESSAGE};
 use super::super::reach::Reach;
 use super::super::tool::{Tool, changes, destroys, may, need, reads};
+use crate::access::Caller;
 use crate::decode::names::{EXECUTOR, PROJECT_ID, TASK_ID, VARIANT};
 use crate::error::Problem;
 use crate::wire::{self, FollowUpProcess, TaskAttempt, TaskRelationships};
@@ -119,7 +120,11 @@ async fn start(call: Call) -> Result<StartedAttempt, Problem> {
         use_worktree: true,
         manner: Manner::default(),
     };
-    let started = call.app.engine.start_attempt(new, None).await?;
+    let engine = &call.app.engine;
+    let started = match call.caller {
+        Caller::Owner => engine.start_attempt(new, None).await?,
+        Caller::Attempt(own) => engine.start_attempt_at_subtask(own, new, None).await?,
+    };
     Ok(StartedAttempt { task_id: started.task.task.id, attempt_id: started.attempt.attempt.id })
 }
 

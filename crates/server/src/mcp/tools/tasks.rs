@@ -10,6 +10,7 @@ use super::super::call::Call;
 use super::super::names::{BASE_BRANCH, LIMIT, PARENT, STATUS};
 use super::super::reach::Reach;
 use super::super::tool::{Tool, changes, destroys, may, need, reads};
+use crate::access::Caller;
 use crate::decode::Fields;
 use crate::decode::names::{
     self, DESCRIPTION, EXECUTOR, PARENT_TASK_ATTEMPT, PROJECT_ID, PROMPT, TASK, TASK_ID, TITLE, VARIANT,
@@ -232,7 +233,12 @@ fn kebab(status: TaskStatus) -> &'static str {
 
 async fn create(call: Call) -> Result<CreatedTask, Problem> {
     let new = wire::new_task(&call.fields, None)?;
-    Ok(CreatedTask { task_id: call.app.engine.create_task(new).await?.task.id })
+    let engine = &call.app.engine;
+    let made = match call.caller {
+        Caller::Owner => engine.create_task(new).await?,
+        Caller::Attempt(own) => engine.create_subtask(own, new).await?,
+    };
+    Ok(CreatedTask { task_id: made.task.id })
 }
 
 async fn list(call: Call) -> Result<Tasks, Problem> {
@@ -318,7 +324,12 @@ async fn started(
     base_branch: Option<String>,
 ) -> Result<StartedTask, Problem> {
     let start = StartTask { task, profile, base_branch, use_worktree: true, manner: Manner::default() };
-    Ok(call.app.engine.create_and_start(start, None).await?.into())
+    let engine = &call.app.engine;
+    let started = match call.caller {
+        Caller::Owner => engine.create_and_start(start, None).await?,
+        Caller::Attempt(own) => engine.create_and_start_subtask(own, start, None).await?,
+    };
+    Ok(started.into())
 }
 
 /// Reads a status in either spelling; what is none is told with the text that was given.

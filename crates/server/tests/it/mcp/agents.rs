@@ -3,7 +3,7 @@
 use forge_server::attempt_token;
 use serde_json::{Value, json};
 
-use super::client::Mcp;
+use super::client::{Mcp, hello_of};
 use crate::world::{TOKEN, World};
 
 const TOOLS: [&str; 8] = [
@@ -19,9 +19,13 @@ const TOOLS: [&str; 8] = [
 
 /// Switches Forge's own tools on for the scripted agent.
 fn switch_on(world: &World) {
+    switch(world, true);
+}
+
+fn switch(world: &World, is_on: bool) {
     let kept = world.get("/api/profiles").data();
     let mut profiles: Value = serde_json::from_str(kept["content"].as_str().unwrap()).unwrap();
-    profiles["executors"]["SCRIPTED"]["GENIE"]["SCRIPTED"]["forge_mcp"] = json!(true);
+    profiles["executors"]["SCRIPTED"]["GENIE"]["SCRIPTED"]["forge_mcp"] = json!(is_on);
     world.send("PUT", "/api/profiles", &[], profiles.to_string().as_bytes()).data();
 }
 
@@ -101,18 +105,97 @@ async fn an_agent_reads_its_task_makes_subtasks_starts_them_and_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_without_the_switch_has_no_tool() {
+async fn an_agent_without_the_switch_is_not_let_in() {
     let world = World::new().await;
     let project = world.project();
     let own = world.start(&project, "Mine", "hang");
-    let mut agent = Mcp::with_token(&world, &token_of(&own));
-    assert_eq!(agent.tools(), Vec::<Value>::new());
-    agent.call("get_task", json!({"task_id": own["task"]["id"]})).unwrap_err();
-    let read = agent.request(
-        "resources/read",
-        json!({"uri": format!("forge://attempt/{}", own["attempt_id"].as_str().unwrap())}),
+    let token = token_of(&own);
+    let refused = || {
+        let (head, body) = Mcp::bearing(&world, &token).post(&hello_of("test"));
+        assert!(head.contains(" 403 ") && body.contains("forge_mcp"), "{head}\n{body}");
+    };
+    refused();
+    switch_on(&world);
+    let mut agent = Mcp::with_token(&world, &token);
+    assert_eq!(agent.tools().len(), TOOLS.len());
+    // A session that is there already is no way around the switch.
+    switch(&world, false);
+    let (head, _) = agent.post(&json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"}));
+    assert!(head.contains(" 403 "), "{head}");
+    refused();
+}
+
+/// Asks for 60 subtasks at once, each by a client of its own, and returns how many were made.
+fn made_at_once(world: &World, token: &str, tool: &str, arguments: impl Fn(usize) -> Value + Sync) -> usize {
+    let clients: Vec<Mcp<'_>> = (0..4).map(|_| Mcp::with_token(world, token)).collect();
+    let made: Vec<bool> = std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..60)
+            .map(|number| {
+                let (mut client, arguments) = (clients[number % clients.len()].again(), &arguments);
+                scope.spawn(move || match client.call(tool, arguments(number)) {
+                    Ok(_) => true,
+                    Err(told) => {
+                        let told = told["error"].as_str().unwrap().to_string();
+                        assert!(told.contains("the most that an agent may"), "{told}");
+                        false
+                    }
+                })
+            })
+            .collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    made.into_iter().filter(|made| *made).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_asks_for_sixty_subtasks_at_once_gets_twenty() {
+    let world = World::new().await;
+    let project = world.project();
+    switch_on(&world);
+    let own = world.start(&project, "Mine", "hang");
+    let made = made_at_once(
+        &world,
+        &token_of(&own),
+        "create_task",
+        |number| json!({"title": format!("No. {number}")}),
     );
-    assert!(read["error"].is_object(), "{read}");
+    assert_eq!(made, 20);
+    let children = || {
+        let tasks = world.get(&format!("/api/tasks?project_id={project}")).data();
+        let is_below = |task: &&Value| task["parent_task_attempt"] == own["attempt_id"];
+        tasks.as_array().unwrap().iter().filter(is_below).count()
+    };
+    assert_eq!(children(), 20);
+    // The bound is the agent's: a user may add more.
+    let more = json!({"project_id": project, "title": "One more", "parent_task_attempt": own["attempt_id"]});
+    world.post("/api/tasks", &more).data();
+    assert_eq!(children(), 21);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_starts_sixty_subtasks_at_once_gets_twenty() {
+    let world = World::new().await;
+    let project = world.project();
+    switch_on(&world);
+    let own = world.start(&project, "Mine", "hang");
+    let start = |number| json!({"task": {"title": format!("No. {number}"), "description": "say x"}, "executor": "SCRIPTED"});
+    assert_eq!(made_at_once(&world, &token_of(&own), "create_and_start_task", start), 20);
+    assert_eq!(world.get("/api/task-attempts").data().as_array().unwrap().len(), 21);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_starts_sixty_attempts_at_its_subtasks_and_no_more() {
+    let world = World::new().await;
+    let project = world.project();
+    switch_on(&world);
+    let own = world.start(&project, "Mine", "hang");
+    let mut agent = Mcp::with_token(&world, &token_of(&own));
+    let below = agent.call("create_task", json!({"title": "Below", "description": "say x"})).unwrap();
+    let start = json!({"task_id": below["task_id"], "executor": "SCRIPTED", "base_branch": "main"});
+    for _ in 0..56 {
+        agent.call("start_task_attempt", start.clone()).unwrap();
+    }
+    assert_eq!(made_at_once(&world, &token_of(&own), "start_task_attempt", |_| start.clone()), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

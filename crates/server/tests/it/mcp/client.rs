@@ -37,6 +37,17 @@ impl<'w> Mcp<'w> {
         Self { world, session: None, token: None, next: 0 }
     }
 
+    /// A client with a token that has not said hello.
+    pub(crate) fn bearing(world: &'w World, token: &str) -> Self {
+        Self { world, session: None, token: Some(token.to_string()), next: 0 }
+    }
+
+    /// Another client of the same session.
+    pub(crate) fn again(&self) -> Self {
+        let Self { world, session, token, next } = self;
+        Self { world, session: session.clone(), token: token.clone(), next: *next }
+    }
+
     pub(crate) fn session(&self) -> &str {
         self.session.as_deref().unwrap()
     }
@@ -128,6 +139,13 @@ impl<'w> Mcp<'w> {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer.as_str(), ""));
         (head.to_string(), body.to_string())
     }
+}
+
+/// A hello, whose client has a name.
+pub(crate) fn hello_of(name: &str) -> Value {
+    let client = json!({"name": name, "version": "1"});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
 /// The messages of a body, be it one of JSON or a stream of events.
