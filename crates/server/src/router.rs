@@ -9,6 +9,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use forge_engine::Engine;
 use futures_util::FutureExt;
+use tower::ServiceBuilder;
 
 use crate::access::keep_to_scope;
 use crate::error::Problem;
@@ -20,10 +21,12 @@ use crate::{Access, Closing, mcp, routes, shell};
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     let metrics = Metrics::new();
     let app = App { engine, access: access.clone(), closing, metrics: metrics.clone() };
+    let door = middleware::from_fn_with_state(app.clone(), mcp::enter);
+    let mcp = ServiceBuilder::new().layer(door).service(mcp::service(app.clone()));
     let inside = routes::all()
         .into_parts()
         .0
-        .route_service(mcp::PATH, mcp::service(app.clone()))
+        .route_service(mcp::PATH, mcp)
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))

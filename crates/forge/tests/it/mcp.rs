@@ -1,11 +1,13 @@
 //! `forge mcp`: the bridge between standard streams and the server.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{Running, World, eventually};
+use crate::world::{DEADLINE, Running, World, eventually};
 
 /// A client on the other side of the bridge.
 struct Client {
@@ -153,7 +155,48 @@ fn a_thousand_calls_in_one_session_keep_the_servers_memory_flat() {
 
 /// The memory that a process holds, in kB.
 fn resident(pid: u32) -> u64 {
+    memory(pid, "VmRSS:")
+}
+
+fn memory(pid: u32, what: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn five_thousand_sessions_that_nobody_ends_take_less_than_100_mb() {
+    let world = World::new();
+    let server = world.serve();
+    let file = world.server_file().unwrap();
+    let address = file["url"].as_str().unwrap().strip_prefix("http://").unwrap().trim_end_matches('/');
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x".repeat(15_000), "version": "1"},
+    }})
+    .to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Accept: application/json, text/event-stream\r\n\r\n",
+        hello.len()
+    );
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1250 {
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+                    stream.write_all(format!("{head}{hello}").as_bytes()).unwrap();
+                    let mut answer = String::new();
+                    stream.read_to_string(&mut answer).unwrap();
+                    assert!(
+                        answer.starts_with("HTTP/1.0 200") || answer.starts_with("HTTP/1.1 200"),
+                        "{answer}"
+                    );
+                }
+            });
+        }
+    });
+    let peak = memory(server.pid(), "VmHWM:");
+    eprintln!("5,000 sessions: {peak} kB at most");
+    assert!(peak < 100 * 1024, "{peak} kB");
 }

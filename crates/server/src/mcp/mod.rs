@@ -5,6 +5,7 @@
 //! our own HTTP.
 
 mod call;
+mod door;
 mod failure;
 mod names;
 mod prompts;
@@ -15,6 +16,7 @@ mod tool;
 mod tools;
 mod transcript;
 
+pub(crate) use door::enter;
 pub(crate) use sdk::service;
 
 /// Where it is served.

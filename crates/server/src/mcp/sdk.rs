@@ -2,11 +2,12 @@
 //!
 //! A request has passed the server's own rules when it gets here, and carries whose it is.
 
+mod sessions;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::request::Parts;
 use futures_util::FutureExt;
@@ -20,7 +21,6 @@ use rmcp::model::{
     SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ServerHandler, model};
 use serde_json::{Value, json};
@@ -37,22 +37,21 @@ use crate::decode::Fields;
 use crate::decode::names::Name;
 use crate::state::App;
 use crate::streams::ChangesTail;
-
-/// How long a session that nobody uses is kept. A client may sleep over night with its laptop.
-const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How long the end of an answer is kept for a client whose connection broke while it was sent.
-const KEPT_ANSWERS: Duration = Duration::from_secs(5);
+pub(super) use sessions::CALLER;
+use sessions::Sessions;
 
 /// The largest call that is read, as large as that of any other route.
-const LARGEST_CALL: usize = 20 * 1024 * 1024;
+pub(super) const LARGEST_CALL: usize = 20 * 1024 * 1024;
+
+/// How many resources one session follows: each costs a task.
+const MOST_FOLLOWED: usize = 64;
 
 const INSTRUCTIONS: &str = "Forge runs coding agents on git repositories. A project is a repository, a task is something wanted \
      in it, an attempt is one try at a task by one agent, on a branch and in a worktree of its own. Begin with list_projects. \
      create_and_start_task starts an agent and answers with its attempt_id.";
 
 /// Makes what answers at `/mcp`.
-pub(crate) fn service(app: App) -> StreamableHttpService<Forge, LocalSessionManager> {
+pub(crate) fn service(app: App) -> StreamableHttpService<Forge, Sessions> {
     // Which hosts and origins may call was settled before, by the server's own rules.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -67,13 +66,9 @@ pub(crate) fn service(app: App) -> StreamableHttpService<Forge, LocalSessionMana
             end.cancel();
         });
     }
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE);
-    sessions.session_config.completed_cache_ttl = KEPT_ANSWERS;
-    sessions.session_config.sse_retry = None;
     StreamableHttpService::new(
         move || Ok(Forge { app: app.clone(), followed: Arc::default() }),
-        Arc::new(sessions),
+        Arc::new(Sessions::new()),
         config,
     )
 }
@@ -90,14 +85,25 @@ pub(crate) struct Forge {
 struct Followed(Mutex<HashMap<String, AbortHandle>>);
 
 impl Followed {
-    /// Takes over for an address, and ends what followed it before.
-    fn put(&self, uri: String, follows: Option<AbortHandle>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match follows {
-            Some(follows) => all.insert(uri, follows),
-            None => all.remove(&uri),
-        };
-        if let Some(before) = before {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows an address, and ends what followed it before; false when too many are followed already.
+    fn put(&self, uri: String, follow: impl FnOnce() -> AbortHandle) -> bool {
+        let mut all = self.all();
+        if all.len() >= MOST_FOLLOWED && !all.contains_key(&uri) {
+            return false;
+        }
+        if let Some(before) = all.insert(uri, follow()) {
+            before.abort();
+        }
+        true
+    }
+
+    /// Follows an address no more.
+    fn end(&self, uri: &str) {
+        if let Some(before) = self.all().remove(uri) {
             before.abort();
         }
     }
@@ -274,20 +280,26 @@ impl ServerHandler for Forge {
     ) -> Result<(), ErrorData> {
         let address = self.address(&request.uri, &context).await?;
         let (uri, peer) = (request.uri.clone(), context.peer.clone());
-        let mut news = News::of(&self.app, vec![(uri, address)]);
-        let follows = tokio::spawn(async move {
-            while let Some(changed) = news.next().await {
-                for uri in changed {
-                    // A client that cannot be told is gone.
-                    if peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err()
-                    {
-                        return;
+        let app = self.app.clone();
+        let follow = move || {
+            let mut news = News::of(&app, vec![(uri, address)]);
+            let follows = tokio::spawn(async move {
+                while let Some(changed) = news.next().await {
+                    for uri in changed {
+                        // A client that cannot be told is gone.
+                        let told = ResourceUpdatedNotificationParam::new(uri);
+                        if peer.notify_resource_updated(told).await.is_err() {
+                            return;
+                        }
                     }
                 }
-            }
-        });
-        self.followed.put(request.uri, Some(follows.abort_handle()));
-        Ok(())
+            });
+            follows.abort_handle()
+        };
+        match self.followed.put(request.uri, follow) {
+            true => Ok(()),
+            false => Err(too_many_followed()),
+        }
     }
 
     async fn unsubscribe(
@@ -295,7 +307,7 @@ impl ServerHandler for Forge {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.followed.put(request.uri, None);
+        self.followed.end(&request.uri);
         Ok(())
     }
 
@@ -307,6 +319,9 @@ impl ServerHandler for Forge {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut wanted = Vec::new();
+        if context.accepted().resource_subscriptions.as_ref().is_some_and(|uris| uris.len() > MOST_FOLLOWED) {
+            return Err(too_many_followed());
+        }
         for uri in context.accepted().resource_subscriptions.clone().unwrap_or_default() {
             let address = self.address(&uri, context.request_context()).await?;
             wanted.push((uri, address));
@@ -369,6 +384,11 @@ impl News {
             }
         }
     }
+}
+
+fn too_many_followed() -> ErrorData {
+    let message = format!("a session follows {MOST_FOLLOWED} resources at most; unsubscribe from one first");
+    ErrorData::invalid_request(message, None)
 }
 
 /// Agrees on a version: the newest known one that is not newer than the client's.

@@ -7,3 +7,4 @@ mod genie;
 mod protocol;
 mod resources;
 mod same_rows;
+mod sessions;
