@@ -8,6 +8,7 @@ mod agent;
 mod claude;
 mod codex;
 mod conversation;
+mod cut;
 mod entries;
 mod headless;
 mod lines;
@@ -20,14 +21,15 @@ mod wait;
 
 pub use agent::{About, Agent, Capabilities, CommandSpec, Login, Program, Turn};
 pub use conversation::{AskRequest, Conversation, Step};
-pub use lines::Lines;
+pub use cut::{LONGEST_ENTRY, bounded, is_cut};
+pub use lines::{Line, Lines};
 pub use mcp::{McpFile, mcp_file};
 pub use settings::{check_settings, schemas};
 
 /// The version of what lines become. Entries are kept beside the log they were made of, under this number; when it is
 /// another, they are made anew. It goes up by one whenever any agent's lines become other entries, or a conversation
 /// remembers something else; `tests/it/fold_version.rs` notices.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;
 
 /// Every agent Forge can run: one line each.
 pub static AGENTS: &[&dyn Agent] = &[

@@ -2,6 +2,7 @@
 //!
 //! What answers at once does so in the transaction that opens the ask, so nobody ever sees it open.
 
+use forge_agents::is_cut;
 use forge_model::state::AttemptHappened;
 use forge_model::{Answer, Ask, AskKind, Noun, Op};
 
@@ -69,12 +70,13 @@ fn answer_at_once(tx: &Tx<'_>, view: &AttemptView, ask: &Ask) -> Result<Option<(
             let rules = rules::of_project(tx.conn(), view.attempt.project)?;
             let wish = Wish { tool: &ask.tool, input: &ask.input, worktree: &view.attempt.worktree };
             match verdict(&rules, wish) {
-                Verdict::Allow(rule) => Some((Answer::yes(), rule)),
+                // A rule has read a part of what was cut, and allows the whole of nothing.
+                Verdict::Allow(rule) if !is_cut(&ask.input) => Some((Answer::yes(), rule)),
                 Verdict::Deny(rule) => Some((deny(&rule), rule)),
                 // With nobody to ask, what a rule may forbid is forbidden.
                 Verdict::Unsure(rule) if alone => Some((deny(&rule), rule)),
-                Verdict::Ask if alone => yes(),
-                Verdict::Unsure(_) | Verdict::Ask => None,
+                Verdict::Allow(_) | Verdict::Ask if alone => yes(),
+                Verdict::Allow(_) | Verdict::Unsure(_) | Verdict::Ask => None,
             }
         }
     })

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_agents::{Agent, AskRequest, Conversation, Lines, Step};
+use forge_agents::{Agent, AskRequest, Conversation, Line, Lines, Step, bounded};
 use forge_model::entry::{EntryType, ErrorType};
-use forge_model::{Entry, Time};
+use forge_model::{Answer, Entry, Time};
 use forge_process::{Record, Stream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,6 +27,10 @@ pub(crate) struct Fold {
 
 /// The longest unfinished line that is written down with a fold's state. A longer one ends soon.
 const CARRY: usize = 64 * 1024;
+
+/// What an agent is told whose request was longer than is kept.
+const TOO_LONG: &str =
+    "the request is longer than 16 MB, which is more than Forge reads of one; ask for less at once";
 
 /// A conversation, and how far it is.
 struct Talk {
@@ -169,7 +173,7 @@ impl Fold {
 
     /// Returns all that it remembers; none in the midst of a long line.
     pub(crate) fn state(&self) -> Option<Value> {
-        let (out, err) = (self.out.unfinished(), self.err.unfinished());
+        let (out, err) = (self.out.unfinished()?, self.err.unfinished()?);
         let conversation = self.talk.conversation.as_ref().map(|conversation| conversation.state());
         (out.len() <= CARRY && err.len() <= CARRY)
             .then(|| json!({"conversation": conversation, "far": self.talk.far, "out": out, "err": err}))
@@ -248,13 +252,29 @@ impl Fold {
 }
 
 impl Talk {
-    fn said(&mut self, line: &str, effects: &mut Effects) {
-        let steps = self.hear(|conversation| conversation.read(line));
+    fn said(&mut self, line: Line<'_>, effects: &mut Effects) {
+        let mut steps = self.hear(|conversation| conversation.read(line.text));
+        if line.is_cut {
+            steps = steps.into_iter().flat_map(|step| self.only_shown(step)).collect();
+        }
         self.take(steps, effects);
     }
 
-    fn muttered(&mut self, line: &str, effects: &mut Effects) {
-        let steps = self.hear(|conversation| conversation.read_error(line));
+    /// Keeps what only shows something, and refuses what would act upon a line that was cut: an agent whose request is
+    /// allowed or done in part believes that it was done as it was asked.
+    fn only_shown(&mut self, step: Step) -> Vec<Step> {
+        match step {
+            Step::Ask(AskRequest { key, .. }) => {
+                let deny = Answer::Deny { reason: Some(TOO_LONG.to_string()) };
+                self.hear(|conversation| conversation.answer(&key, &deny))
+            }
+            Step::WriteFile { key, .. } => self.hear(|conversation| conversation.file(&key, Err(TOO_LONG))),
+            step => vec![step],
+        }
+    }
+
+    fn muttered(&mut self, line: Line<'_>, effects: &mut Effects) {
+        let steps = self.hear(|conversation| conversation.read_error(line.text));
         self.take(steps, effects);
     }
 
@@ -306,7 +326,7 @@ impl Talk {
 
     fn take(&mut self, steps: Vec<Step>, effects: &mut Effects) {
         for step in steps {
-            match step {
+            match bounded(step) {
                 Step::Session(session) => effects.session = Some(session),
                 Step::Ask(ask) => {
                     self.far.signs.asked(&ask.key);
@@ -373,8 +393,6 @@ impl Talk {
 
 #[cfg(test)]
 mod tests {
-    use forge_model::Answer;
-
     use super::*;
 
     /// Breaks over a line that says so.

@@ -5,6 +5,7 @@ use forge_model::entry::EntryType;
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
+use crate::cut::grow;
 use crate::entries::Entries;
 
 /// An entry is shown again once it has grown by this fraction: a few dozen times its length is shown in all, and
@@ -59,7 +60,7 @@ impl Growing {
             steps.extend(self.close());
             (self.kind, self.message) = (Some(kind), message);
         }
-        self.text.push_str(piece);
+        grow(&mut self.text, piece);
         let unseen = self.text.len() - self.shown;
         if unseen > 0 && unseen >= self.shown / GROWTH && !self.text.trim().is_empty() {
             steps.extend(self.show(entries));

@@ -5,6 +5,7 @@ use forge_model::entry::EntryType;
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
+use crate::cut::grow;
 use crate::entries::Entries;
 
 /// An entry is shown again once it has grown by this fraction. Showing it for every piece would cost the
@@ -79,7 +80,7 @@ impl Partial {
         if block.settled || block.kind != kind {
             return None;
         }
-        block.text.push_str(piece);
+        grow(&mut block.text, piece);
         let unseen = block.text.len() - block.shown;
         if unseen == 0 || unseen < block.shown / GROWTH {
             return None;

@@ -8,6 +8,7 @@ use forge_model::entry::{Action, EntryType, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
+use crate::cut::grow;
 use crate::entries::Entries;
 
 /// An entry is shown again once it has grown by this fraction: showing it for every piece would cost the square of
@@ -75,9 +76,9 @@ impl Texts {
             return None;
         }
         if std::mem::take(&mut open.parted) {
-            open.text.push_str("\n\n");
+            grow(&mut open.text, "\n\n");
         }
-        open.text.push_str(piece);
+        grow(&mut open.text, piece);
         if open.text.len() - open.shown < open.shown / GROWTH {
             return None;
         }

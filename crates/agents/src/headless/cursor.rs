@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Dialect, Headless, Memory, call, number, rename, said};
 use crate::conversation::resumed;
+use crate::cut::grow;
 use crate::{About, Agent, Capabilities, CommandSpec, Conversation, Login, Turn, acp};
 
 /// There is no npm package of it: the one that has its name is somebody else's.
@@ -79,7 +80,7 @@ pub(super) fn translate(mut line: Map<String, Value>, memory: &mut Memory) -> Ve
     let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
     let (kind, subtype) = (text("type").to_string(), text("subtype").to_string());
     if kind == "thinking" {
-        memory.thought.push_str(text("text"));
+        grow(&mut memory.thought, text("text"));
         let whole = subtype == "completed" || memory.thought.len() > LONGEST_THOUGHT;
         return if whole { thought(memory) } else { Vec::new() };
     }

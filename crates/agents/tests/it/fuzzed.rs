@@ -41,8 +41,8 @@ fn play_to(agent: &dyn Agent, turn: &Turn, bytes: &[u8]) {
         );
         seen.take(&steps);
     };
-    lines.push(bytes, &mut each);
-    lines.finish(&mut each);
+    lines.push(bytes, |line| each(line.text));
+    lines.finish(|line| each(line.text));
 }
 
 /// Gives a conversation one input.

@@ -192,7 +192,7 @@ impl Play {
     /// Gives the conversation bytes that the agent printed.
     pub(crate) fn print(&mut self, bytes: &[u8]) {
         let Self { conversation, lines, written, .. } = self;
-        lines.push(bytes, |line| written.steps(conversation.read(line)));
+        lines.push(bytes, |line| written.steps(conversation.read(line.text)));
     }
 
     /// Gives the conversation a line of standard error.
@@ -248,7 +248,7 @@ impl Play {
     /// Ends the output. Returns the steps as text, and what was sent without being asked for.
     pub(crate) fn end(mut self) -> (String, VecDeque<Value>) {
         let Self { conversation, lines, written, .. } = &mut self;
-        lines.finish(|line| written.steps(conversation.read(line)));
+        lines.finish(|line| written.steps(conversation.read(line.text)));
         written.steps(conversation.ended());
         (self.written.text, self.written.sent)
     }
