@@ -15,12 +15,14 @@ use crate::access::keep_to_scope;
 use crate::error::Problem;
 use crate::metrics::Metrics;
 use crate::state::App;
+use crate::streams::Flight;
 use crate::{Access, Closing, mcp, routes, shell};
 
 /// Makes the router of a server: routes inside, rules around them, the headers of every answer outside.
 pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
     let metrics = Metrics::new();
-    let app = App { engine, access: access.clone(), closing, metrics: metrics.clone() };
+    let app =
+        App { engine, access: access.clone(), closing, metrics: metrics.clone(), flight: Flight::new() };
     let door = middleware::from_fn_with_state(app.clone(), mcp::enter);
     let mcp = ServiceBuilder::new().layer(door).service(mcp::service(app.clone()));
     let inside = routes::all()

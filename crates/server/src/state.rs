@@ -3,6 +3,7 @@
 use forge_engine::Engine;
 
 use crate::metrics::Metrics;
+use crate::streams::Flight;
 use crate::{Access, Closing};
 
 /// The engine, and what streams and sessions need beside it.
@@ -12,4 +13,5 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) closing: Closing,
     pub(crate) metrics: Metrics,
+    pub(crate) flight: Flight,
 }

@@ -15,16 +15,14 @@ use std::fmt::Display;
 use std::future::Future;
 use std::hash::Hash;
 
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::close_code;
 use forge_engine::{Changed, Engine, ErrorKind, Positioned};
-use futures_util::{SinkExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use crate::closing::StreamGuard;
-use crate::streams::ChangesTail;
 use crate::streams::socket::{CLOSING, Farewell, PING, Sink, part, until_gone};
+use crate::streams::{ChangesTail, Socket};
 use crate::wire::PatchOp;
 
 pub(crate) use drafts::{DraftValue, Drafts};
@@ -90,13 +88,12 @@ pub(crate) enum News<I, V> {
 /// Each frame is awaited before more changes are read. What changed in the meantime is read as it is then, each
 /// thing once, so a client that stalls costs one batch and misses nothing.
 pub(crate) async fn follow<D: Document>(
-    socket: WebSocket,
+    socket: Socket,
     engine: Engine,
     document: D,
     first: Whole<D::Id, D::Value>,
-    mut guard: StreamGuard,
 ) {
-    let (mut sink, mut source) = socket.split();
+    let Socket { mut sink, mut source, mut guard } = socket;
     let farewell = tokio::select! {
         farewell = send_all(&mut sink, engine, document, first) => farewell,
         () = until_gone(&mut source) => return,
@@ -117,14 +114,14 @@ async fn send_all<D: Document>(
     const UNREADABLE: Farewell = (close_code::ERROR, "what changed could not be read");
     let mut tail = ChangesTail::after(engine.clone(), first.seq);
     let mut given = HashSet::new();
-    sink.send(snapshot::<D>(first, &mut given)?).await.ok()?;
+    sink.send_text(snapshot::<D>(first, &mut given)?).await?;
     let mut ping = interval_at(Instant::now() + PING, PING);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let changes = tokio::select! {
             changes = tail.next() => changes,
             _ = ping.tick() => {
-                sink.send(Message::Ping(Default::default())).await.ok()?;
+                sink.ping().await?;
                 continue;
             }
         };
@@ -142,21 +139,21 @@ async fn send_all<D: Document>(
                 }
             };
             tail = ChangesTail::after(engine.clone(), whole.seq);
-            sink.send(snapshot::<D>(whole, &mut given)?).await.ok()?;
+            sink.send_text(snapshot::<D>(whole, &mut given)?).await?;
             continue;
         }
         for frame in frames(operations::<D>(document.news(&changes.items), &mut given)) {
-            sink.send(Message::text(frame)).await.ok()?;
+            sink.send_text(frame).await?;
         }
     }
 }
 
 /// Encodes the whole map, and notes what it gives.
-fn snapshot<D: Document>(whole: Whole<D::Id, D::Value>, given: &mut HashSet<D::Id>) -> Option<Message> {
+fn snapshot<D: Document>(whole: Whole<D::Id, D::Value>, given: &mut HashSet<D::Id>) -> Option<String> {
     *given = whole.items.iter().map(|(id, _)| *id).collect();
     let all = whole.items.into_iter().map(|(id, value)| (id.to_string(), value)).collect();
     let patch = vec![PatchOp::replace(format!("/{}", D::NAME), MapValue::Whole(all))];
-    serde_json::to_string(&MapMessage { patch }).ok().map(Message::text)
+    serde_json::to_string(&MapMessage { patch }).ok()
 }
 
 /// Makes an operation of each piece of news, encoded.
@@ -226,7 +223,7 @@ mod tests {
         let mut given = HashSet::new();
         let first = Positioned { seq: 1, items: vec![(old, 1)] };
         let frame = snapshot::<Numbers>(first, &mut given).unwrap();
-        let frame: Value = serde_json::from_str(frame.to_text().unwrap()).unwrap();
+        let frame: Value = serde_json::from_str(&frame).unwrap();
         let whole = json!([{"op": "replace", "path": "/numbers", "value": {old.to_string(): 1}}]);
         assert_eq!(frame, json!({ "JsonPatch": whole }));
 

@@ -1,8 +1,6 @@
 //! What an attempt has changed.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use forge_model::AttemptId;
 
@@ -11,7 +9,7 @@ use crate::decode::{Id, Query, names};
 use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, DiffMessage, upgraded};
+use crate::streams::{self, DiffMessage, Upgrade};
 use crate::wire::{self, TaskAttemptDiff};
 
 pub(super) fn api() -> Api {
@@ -50,9 +48,8 @@ async fn follow(
     State(app): State<App>,
     Id(id): Id<AttemptId>,
     query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Upgrade,
 ) -> Result<Response, Problem> {
     let view = app.engine.follow_diff(id, query.flag("stats_only")?).await?;
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::diffs(socket, view, guard)))
+    upgrade.serve(&app, move |socket| streams::diffs(socket, view))
 }

@@ -1,8 +1,6 @@
 //! What agents said and did, entry by entry.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use forge_engine::EntriesFrom;
 use forge_model::{AttemptId, RunId};
@@ -12,7 +10,7 @@ use crate::decode::{Id, Query, names};
 use crate::envelope::{Envelope, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, EntriesMessage, upgraded};
+use crate::streams::{self, EntriesMessage, Upgrade};
 use crate::wire::{self, TaskAttemptEntries};
 
 /// How many entries a window has unless somebody says, and how many at most.
@@ -56,7 +54,7 @@ async fn follow(
     State(app): State<App>,
     Id(id): Id<RunId>,
     query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Upgrade,
 ) -> Result<Response, Problem> {
     let from = match (query.optional("from")?, query.optional("last")?) {
         (Some(_), Some(_)) => {
@@ -69,8 +67,7 @@ async fn follow(
         true => app.engine.entries(id, from).await?,
         false => app.engine.entries_so_far(id, from).await?,
     };
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::entries(socket, tail, guard)))
+    upgrade.serve(&app, move |socket| streams::entries(socket, tail))
 }
 
 /// Returns a window on the conversation of an attempt.

@@ -1,8 +1,6 @@
 //! Attempts without a task, which the wire calls execution runs.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use forge_model::AttemptId;
 
@@ -11,7 +9,7 @@ use crate::decode::{Id, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, PlainLogMessage, upgraded};
+use crate::streams::{self, PlainLogMessage, Upgrade};
 use crate::wire::{self, ExecutionProcess, ExecutionRun, FollowUpProcess, StartedExecutionRun};
 
 pub(super) fn api() -> Api {
@@ -85,14 +83,9 @@ async fn follow_up(State(app): State<App>, Id(id): Id<AttemptId>, call: StartCal
     Ok(Envelope(app.engine.follow_up_loose(id, follow, call.key).await?.into()))
 }
 
-async fn logs(
-    State(app): State<App>,
-    Id(id): Id<AttemptId>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+async fn logs(State(app): State<App>, Id(id): Id<AttemptId>, upgrade: Upgrade) -> Result<Response, Problem> {
     let log = app.engine.log_of_loose(id).await?;
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::plain_logs(socket, log, guard)))
+    upgrade.serve(&app, move |socket| streams::plain_logs(socket, log))
 }
 
 async fn stop(State(app): State<App>, Id(id): Id<AttemptId>) -> Reply<()> {

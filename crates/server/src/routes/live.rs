@@ -1,8 +1,6 @@
 //! Streams that belong to no one noun: everything a tab follows over one socket, and a project's drafts.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 
 use crate::api::{Api, need, op};
@@ -10,7 +8,7 @@ use crate::compat::{self, Document, DraftValue, Drafts, MapMessage};
 use crate::decode::{Query, names};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, LiveMessage, upgraded};
+use crate::streams::{self, LiveMessage, Upgrade};
 
 pub(super) fn api() -> Api {
     Api::new()
@@ -30,22 +28,15 @@ pub(super) fn api() -> Api {
 }
 
 /// Opens the one socket of a tab.
-async fn live(
-    State(app): State<App>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::live(socket, app.engine, guard)))
+async fn live(State(app): State<App>, upgrade: Upgrade) -> Result<Response, Problem> {
+    let engine = app.engine.clone();
+    upgrade.serve(&app, move |socket| streams::live(socket, engine))
 }
 
 /// Follows the drafts of a project's attempts.
-async fn drafts(
-    State(app): State<App>,
-    query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+async fn drafts(State(app): State<App>, query: Query, upgrade: Upgrade) -> Result<Response, Problem> {
     let drafts = Drafts(query.required("project_id")?);
     let all = drafts.whole(&app.engine).await?;
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, drafts, all, guard)))
+    let engine = app.engine.clone();
+    upgrade.serve(&app, move |socket| compat::follow(socket, engine, drafts, all))
 }

@@ -1,8 +1,6 @@
 //! Runs, which the wire calls execution processes.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use forge_model::RunId;
 
@@ -12,7 +10,7 @@ use crate::decode::{Id, Query, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::{self, RawLogMessage, upgraded};
+use crate::streams::{self, RawLogMessage, Upgrade};
 use crate::wire::{self, ExecutionProcess};
 
 pub(super) fn api() -> Api {
@@ -74,27 +72,22 @@ async fn raw_logs(
     State(app): State<App>,
     Id(id): Id<RunId>,
     query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Upgrade,
 ) -> Result<Response, Problem> {
     let from = query.optional("from")?.unwrap_or(0);
     let log = match query.optional("follow")?.unwrap_or(true) {
         true => app.engine.log(id, from).await?,
         false => app.engine.log_so_far(id, from).await?,
     };
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| streams::raw_logs(socket, log, guard)))
+    upgrade.serve(&app, move |socket| streams::raw_logs(socket, log))
 }
 
 /// Follows an attempt's runs: all of them, then what changes. An attempt that is not there has none: an older
 /// client asks for a task's id, too, and must not be refused.
-async fn follow(
-    State(app): State<App>,
-    query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+async fn follow(State(app): State<App>, query: Query, upgrade: Upgrade) -> Result<Response, Problem> {
     let attempt = query.required("task_attempt_id")?;
     let runs = Processes { attempt, with_dropped: query.flag("show_soft_deleted")? };
     let all = runs.whole(&app.engine).await?;
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, runs, all, guard)))
+    let engine = app.engine.clone();
+    upgrade.serve(&app, move |socket| compat::follow(socket, engine, runs, all))
 }

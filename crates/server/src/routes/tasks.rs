@@ -1,8 +1,6 @@
 //! Tasks: what is wanted in a project. Each path has a longer alias under its project.
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use forge_model::{ProjectId, TaskId};
@@ -13,7 +11,7 @@ use crate::decode::{Fields, Id, Ids, Query, StartCall, names};
 use crate::envelope::{Envelope, NOTHING, Reply};
 use crate::error::Problem;
 use crate::state::App;
-use crate::streams::upgraded;
+use crate::streams::Upgrade;
 use crate::wire::{self, StartedTask, Task, TaskWithAttemptStatus};
 
 pub(super) fn api() -> Api {
@@ -160,31 +158,23 @@ async fn delete(State(app): State<App>, Id(id): Id<TaskId>) -> Result<(StatusCod
 }
 
 /// Follows a project's tasks: all of them, then what changes.
-async fn follow(
-    State(app): State<App>,
-    query: Query,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+async fn follow(State(app): State<App>, query: Query, upgrade: Upgrade) -> Result<Response, Problem> {
     follow_tasks(app, query.required("project_id")?, upgrade).await
 }
 
 async fn follow_in(
     State(app): State<App>,
     Id(project): Id<ProjectId>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Upgrade,
 ) -> Result<Response, Problem> {
     follow_tasks(app, project, upgrade).await
 }
 
-async fn follow_tasks(
-    app: App,
-    project: ProjectId,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Problem> {
+async fn follow_tasks(app: App, project: ProjectId, upgrade: Upgrade) -> Result<Response, Problem> {
     let tasks = Tasks(project);
     let all = tasks.whole(&app.engine).await?;
-    let guard = app.closing.guard();
-    Ok(upgraded(upgrade)?.on_upgrade(move |socket| compat::follow(socket, app.engine, tasks, all, guard)))
+    let engine = app.engine.clone();
+    upgrade.serve(&app, move |socket| compat::follow(socket, engine, tasks, all))
 }
 
 async fn one_in(State(app): State<App>, Ids(project, id): Ids<ProjectId, TaskId>) -> Reply<Task> {

@@ -3,15 +3,13 @@
 //! A file is an `add` under its path, however often it changes; one that does not differ any more is a `remove`. Each
 //! frame is awaited before more is asked for, so a slow client is told the newest and holds one step in memory.
 
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::close_code;
 use forge_engine::{DiffStep, DiffView};
-use futures_util::{SinkExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::socket::{CLOSING, Farewell, PING, Sink, part, until_gone};
-use crate::closing::StreamGuard;
+use super::socket::{CLOSING, Farewell, PING, Sink, Socket, part, until_gone};
 use crate::wire::{DiffEntry, DiffValue, PatchOp};
 
 /// About how much JSON one frame has.
@@ -30,8 +28,8 @@ pub(crate) enum DiffMessage {
 }
 
 /// Sends what an attempt has changed until that is final, the client goes away or the server closes.
-pub(crate) async fn diffs(socket: WebSocket, view: DiffView, mut guard: StreamGuard) {
-    let (mut sink, mut source) = socket.split();
+pub(crate) async fn diffs(socket: Socket, view: DiffView) {
+    let Socket { mut sink, mut source, mut guard } = socket;
     let farewell = tokio::select! {
         farewell = send_all(&mut sink, view) => farewell,
         () = until_gone(&mut source) => return,
@@ -50,7 +48,7 @@ async fn send_all(sink: &mut Sink, mut view: DiffView) -> Option<Farewell> {
         let step = tokio::select! {
             step = view.next() => step,
             _ = ping.tick() => {
-                sink.send(Message::Ping(Default::default())).await.ok()?;
+                sink.ping().await?;
                 continue;
             }
         };
@@ -58,10 +56,10 @@ async fn send_all(sink: &mut Sink, mut view: DiffView) -> Option<Farewell> {
             Ok(Some(step)) => {
                 let is_last = step.is_last;
                 for patch in operations(step) {
-                    send(sink, &DiffMessage::Patch { patch }).await?;
+                    sink.send(&DiffMessage::Patch { patch }).await?;
                 }
                 if is_last {
-                    send(sink, &DiffMessage::End { finished: true }).await?;
+                    sink.send(&DiffMessage::End { finished: true }).await?;
                 }
             }
             Ok(None) => return Some((close_code::NORMAL, "")),
@@ -71,10 +69,6 @@ async fn send_all(sink: &mut Sink, mut view: DiffView) -> Option<Farewell> {
             }
         }
     }
-}
-
-async fn send(sink: &mut Sink, message: &DiffMessage) -> Option<()> {
-    sink.send(Message::text(serde_json::to_string(message).ok()?)).await.ok()
 }
 
 /// Makes operations of a step, so many together as are not too long. They are made one lot at a time: a step may

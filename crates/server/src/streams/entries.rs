@@ -5,16 +5,14 @@
 
 use std::pin::pin;
 
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::close_code;
 use forge_engine::{EntryBatch, EntryTail};
-use futures_util::{SinkExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::raw_logs::End;
-use super::socket::{CLOSING, Farewell, PING, Sink, part, until_gone};
-use crate::closing::StreamGuard;
+use super::socket::{CLOSING, Farewell, PING, Sink, Socket, part, until_gone};
 use crate::wire::{NormalizedLogEntry, PatchOp};
 
 /// What a message of this stream is.
@@ -29,8 +27,8 @@ pub(crate) enum EntriesMessage {
 }
 
 /// Sends a run's entries until the run ends, the client goes away or the server closes.
-pub(crate) async fn entries(socket: WebSocket, tail: EntryTail, mut guard: StreamGuard) {
-    let (mut sink, mut source) = socket.split();
+pub(crate) async fn entries(socket: Socket, tail: EntryTail) {
+    let Socket { mut sink, mut source, mut guard } = socket;
     let farewell = tokio::select! {
         farewell = send_all(&mut sink, tail) => farewell,
         () = until_gone(&mut source) => return,
@@ -53,12 +51,12 @@ async fn send_all(sink: &mut Sink, mut tail: EntryTail) -> Option<Farewell> {
             loop {
                 tokio::select! {
                     batch = &mut next => break batch,
-                    _ = ping.tick() => sink.send(Message::Ping(Default::default())).await.ok()?,
+                    _ = ping.tick() => sink.ping().await?,
                 }
             }
         };
         match batch {
-            Ok(Some(batch)) => send(sink, &frame(batch, &mut given)).await?,
+            Ok(Some(batch)) => sink.send(&frame(batch, &mut given)).await?,
             Ok(None) => break tail.end(),
             Err(error) => {
                 tracing::warn!("entries cannot be followed any more: {error}");
@@ -66,12 +64,8 @@ async fn send_all(sink: &mut Sink, mut tail: EntryTail) -> Option<Farewell> {
             }
         }
     };
-    send(sink, &EntriesMessage::End(End::from(end))).await?;
+    sink.send(&EntriesMessage::End(End::from(end))).await?;
     Some((close_code::NORMAL, ""))
-}
-
-async fn send(sink: &mut Sink, message: &EntriesMessage) -> Option<()> {
-    sink.send(Message::text(serde_json::to_string(message).ok()?)).await.ok()
 }
 
 /// Makes operations of a batch; `given` is the index after those that the connection has.

@@ -1,13 +1,11 @@
 //! A run's output as it was written, as JSON Patch frames over a WebSocket.
 
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::close_code;
 use forge_engine::{Chunk, ChunkStream, LogBatch, LogEnd, LogTail};
-use futures_util::{SinkExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::socket::{CLOSING, Farewell, Sink, part, until_gone};
-use crate::closing::StreamGuard;
+use super::socket::{CLOSING, Farewell, Sink, Socket, part, until_gone};
 use crate::wire::PatchOp;
 
 /// What a message of this stream is.
@@ -79,31 +77,26 @@ pub(crate) struct Piece {
 /// Sends a run's output until the run ends, the client goes away or the server closes.
 ///
 /// Each frame is awaited before the next is read, so that a slow client holds one batch in memory, no more.
-pub(crate) async fn raw_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
+pub(crate) async fn raw_logs(socket: Socket, log: LogTail) {
     let mut sent = 0;
     let encode = move |part| match part {
         Part::Batch(batch) => Some(vec![frame(batch, &mut sent)?]),
         Part::End(end) => Some(vec![message(&RawLogMessage::End(end))?]),
     };
-    send(socket, log, guard, encode).await;
+    send(socket, log, encode).await;
 }
 
 /// Sends a run's output as [`raw_logs`] does, in frames that are not patches.
-pub(crate) async fn plain_logs(socket: WebSocket, log: LogTail, guard: StreamGuard) {
+pub(crate) async fn plain_logs(socket: Socket, log: LogTail) {
     let encode = |part| match part {
         Part::Batch(batch) => batch.chunks.into_iter().map(plain).collect(),
         Part::End(end) => Some(vec![message(&PlainLogMessage::End(end))?]),
     };
-    send(socket, log, guard, encode).await;
+    send(socket, log, encode).await;
 }
 
-async fn send(
-    socket: WebSocket,
-    log: LogTail,
-    mut guard: StreamGuard,
-    encode: impl FnMut(Part) -> Option<Vec<Message>>,
-) {
-    let (mut sink, mut source) = socket.split();
+async fn send(socket: Socket, log: LogTail, encode: impl FnMut(Part) -> Option<Vec<String>>) {
+    let Socket { mut sink, mut source, mut guard } = socket;
     let farewell = tokio::select! {
         farewell = send_all(&mut sink, log, encode) => farewell,
         () = until_gone(&mut source) => return,
@@ -118,13 +111,13 @@ async fn send(
 async fn send_all(
     sink: &mut Sink,
     mut log: LogTail,
-    mut encode: impl FnMut(Part) -> Option<Vec<Message>>,
+    mut encode: impl FnMut(Part) -> Option<Vec<String>>,
 ) -> Option<Farewell> {
     loop {
         match log.next().await {
             Ok(Some(batch)) => {
                 for message in encode(Part::Batch(batch))? {
-                    sink.send(message).await.ok()?;
+                    sink.send_text(message).await?;
                 }
             }
             Ok(None) => break,
@@ -135,13 +128,13 @@ async fn send_all(
         }
     }
     for message in encode(Part::End(log.end().into()))? {
-        sink.send(message).await.ok()?;
+        sink.send_text(message).await?;
     }
     Some((close_code::NORMAL, ""))
 }
 
 /// Encodes a batch; `sent` counts the entries of this connection.
-fn frame(batch: LogBatch, sent: &mut u64) -> Option<Message> {
+fn frame(batch: LogBatch, sent: &mut u64) -> Option<String> {
     let pieces = pieces(batch.chunks);
     let first = *sent;
     *sent += pieces.len() as u64;
@@ -167,7 +160,7 @@ pub(super) fn pieces(chunks: Vec<Chunk>) -> Vec<Piece> {
 }
 
 /// Encodes a piece of output by itself.
-fn plain(chunk: Chunk) -> Option<Message> {
+fn plain(chunk: Chunk) -> Option<String> {
     let frame = match chunk.stream {
         ChunkStream::Stdout => PlainLogMessage::Stdout { text: chunk.text },
         ChunkStream::Stderr => PlainLogMessage::Stderr { text: chunk.text },
@@ -175,8 +168,8 @@ fn plain(chunk: Chunk) -> Option<Message> {
     message(&frame)
 }
 
-fn message(message: &impl Serialize) -> Option<Message> {
-    serde_json::to_string(message).ok().map(Message::text)
+fn message(message: &impl Serialize) -> Option<String> {
+    serde_json::to_string(message).ok()
 }
 
 #[cfg(test)]
@@ -198,7 +191,7 @@ mod tests {
         let mut sent = 0;
         frame(batch("one\n", 10), &mut sent).unwrap();
         let second = frame(batch("two\n", 20), &mut sent).unwrap();
-        let second: Value = serde_json::from_str(second.to_text().unwrap()).unwrap();
+        let second: Value = serde_json::from_str(&second).unwrap();
         let expected = json!({
             "JsonPatch": [
                 {"op": "add", "path": "/entries/2", "value": {"type": "STDOUT", "content": "two\nmore\n"}},

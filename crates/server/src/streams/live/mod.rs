@@ -8,11 +8,10 @@ mod topic;
 
 use std::collections::HashMap;
 
-use axum::extract::ws::{Message, WebSocket};
 use forge_engine::{DiffStep, Engine, LogTail};
 use forge_model::{AttemptId, ProjectId, RunId};
 use futures_util::stream::{AbortHandle, BoxStream, SelectAll, abortable, once, unfold};
-use futures_util::{SinkExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
@@ -20,8 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::ChangesTail;
 use super::diffs::operations;
 use super::raw_logs::{Piece, pieces};
-use super::socket::{CLOSING, PING, Sink, Source, part};
-use crate::closing::StreamGuard;
+use super::socket::{CLOSING, Message, PING, Sink, Socket, Source, part};
 use crate::wire::{DiffValue, IndexedEntry, Patch, PatchOp};
 use topic::Topic;
 
@@ -68,8 +66,8 @@ enum Request {
 }
 
 /// Serves one socket until the client goes away or the server closes.
-pub(crate) async fn live(socket: WebSocket, engine: Engine, mut guard: StreamGuard) {
-    let (mut sink, mut source) = socket.split();
+pub(crate) async fn live(socket: Socket, engine: Engine) {
+    let Socket { mut sink, mut source, mut guard } = socket;
     tokio::select! {
         _ = serve(&mut sink, &mut source, engine) => return,
         () = guard.closed() => {}
@@ -91,18 +89,18 @@ async fn serve(sink: &mut Sink, source: &mut Source, engine: Engine) -> Option<(
                 },
                 Message::Binary(_) => refused(None, "messages are texts that hold JSON"),
                 Message::Close(_) => return None,
-                Message::Ping(_) | Message::Pong(_) => continue,
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
             },
             Some(told) = topics.following.next(), if !topics.following.is_empty() => {
                 topics.note(&told);
                 told
             }
             _ = ping.tick() => {
-                sink.send(Message::Ping(Default::default())).await.ok()?;
+                sink.ping().await?;
                 continue;
             }
         };
-        sink.send(Message::text(serde_json::to_string(&message).ok()?)).await.ok()?;
+        sink.send(&message).await?;
     }
 }
 
