@@ -85,7 +85,7 @@ impl Renderer {
                 form => {
                     let lines = if is_error { &mut self.stderr } else { &mut self.stdout };
                     lines.push(chunk.content.as_bytes(), |line| {
-                        form.line(&self.output, line, is_error, &mut text);
+                        form.line(&self.output, line.text, is_error, &mut text);
                     });
                 }
             }
@@ -101,8 +101,8 @@ impl Renderer {
         let mut text = String::new();
         let (output, form) = (&self.output, &mut self.form);
         if !matches!(form, Form::Raw | Form::Json) {
-            self.stdout.finish(|line| form.line(output, line, false, &mut text));
-            self.stderr.finish(|line| form.line(output, line, true, &mut text));
+            self.stdout.finish(|line| form.line(output, line.text, false, &mut text));
+            self.stderr.finish(|line| form.line(output, line.text, true, &mut text));
         }
         if let Form::Entries(entries) = form {
             entries.close(&mut text);
