@@ -243,6 +243,7 @@ fn start(words: &[String], args: &[OsString], directory: &Path) -> Result<Option
         ))
         .with_code("editor_not_started")
     })?;
+    forge_process::give_back_descriptors(&child);
     let program = program.clone();
     // Somebody has to take its exit code; when this thread cannot be had, only that is missing.
     let waiting = std::thread::Builder::new().name("editor".into()).spawn(move || match child.wait() {

@@ -52,6 +52,7 @@ fn told_by(gh: &Path, pages: &str) -> Option<Secret> {
     command.args(["auth", "token", "--hostname", host]).env("GH_PROMPT_DISABLED", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
+    forge_process::give_back_descriptors(&child);
     let deadline = Instant::now() + LONGEST;
     loop {
         match child.try_wait() {

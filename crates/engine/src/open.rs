@@ -77,6 +77,7 @@ impl std::fmt::Debug for AgentEnvironment {
 impl Engine {
     /// Opens a data directory and takes up what an earlier server left behind.
     pub async fn open(options: Options) -> Result<Engine> {
+        forge_git::with_each_child(forge_process::give_back_descriptors);
         let (lock, store, git, mut paths) = blocking({
             let options = options.clone();
             move || -> Result<_> {

@@ -10,7 +10,11 @@ use crate::environment::{self, DISABLE_BROWSER_OPEN, DISPLAY, WAYLAND_DISPLAY};
 pub(crate) fn open(url: &str) {
     if let Some(mut command) = command(url) {
         std::thread::spawn(move || {
-            if let Err(error) = command.status() {
+            let opened = command.spawn().and_then(|mut child| {
+                forge_process::give_back_descriptors(&child);
+                child.wait()
+            });
+            if let Err(error) = opened {
                 tracing::info!("no browser was opened: {error}");
             }
         });

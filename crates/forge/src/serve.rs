@@ -71,6 +71,9 @@ pub(crate) fn serve(output: &Output, plan: &Plan) -> Result<Exit> {
     if let Some(other) = server_file::find(&plan.home) {
         return Err(second(plan, Some(&other), None));
     }
+    if let Err(error) = forge_process::raise_descriptors() {
+        warn!("the limit of open files could not be raised: {error}");
+    }
     let listener = bind(plan)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

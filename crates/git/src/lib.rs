@@ -13,6 +13,7 @@ mod bring_back;
 mod call;
 mod changes;
 mod checkout;
+mod children;
 mod commit;
 mod compare;
 mod converted;
@@ -66,6 +67,7 @@ pub use binary::Git;
 pub use branches::Branch;
 pub use bring_back::{Return, Returned};
 pub use checkout::Worktree;
+pub use children::with_each_child;
 pub use commit::{CommitRequest, Committed};
 pub use diff::{
     ChangeKind, Content, Counts, Diff, DiffBase, Differ, FileChange, LARGEST_CONTENT, MOST_CONTENT, Version,

@@ -20,6 +20,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::binary::Git;
+use crate::children;
 
 /// What most calls take is milliseconds. This is for a machine that pages, or a disk that has to wake up.
 const QUICK: Duration = Duration::from_secs(2 * 60);
@@ -168,7 +169,7 @@ impl Running {
         if calls.is_closed.load(Ordering::SeqCst) {
             return Ok(None);
         }
-        let mut child = command.process_group(0).spawn()?;
+        let mut child = children::spawn(command.process_group(0))?;
         let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
             let _ended = child.kill().and_then(|()| child.wait());
             return Err(io::Error::other("a child without a process id"));

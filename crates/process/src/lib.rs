@@ -17,6 +17,7 @@
 mod abandon;
 mod binary;
 mod control;
+mod descriptors;
 mod ended;
 mod error;
 mod exit;
@@ -41,6 +42,7 @@ mod writer;
 pub use abandon::abandon;
 pub use binary::{install_binary, install_launcher};
 pub use control::Control;
+pub use descriptors::{give_back_descriptors, raise_descriptors};
 pub use ended::{EndedLog, settle};
 pub use error::{Error, Result};
 pub use exit::Exit;

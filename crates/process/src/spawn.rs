@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::descriptors;
 use crate::layout::{MARKER, SHIM_ERRORS};
 use crate::spec::{Spec, Stored};
 
@@ -99,6 +100,7 @@ fn start(launcher: &Launcher, dir: &Path, spec: &Spec) -> Result<Spawned, SpawnE
     let stderr = created.map_err(|source| io_error("create", &errors, source))?;
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.args).arg("run").arg(dir).current_dir("/");
+    command.args(descriptors::former().map(|former| former.to_string()));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
     // The shim hands its environment on to the agent. It is no process of the run itself, and carries no marker.
     let environment = spec.env.iter().filter(|(name, _)| name != MARKER);

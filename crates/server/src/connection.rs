@@ -23,8 +23,15 @@ impl<S: AsyncRead + AsyncWrite + Debug + Send + Unpin> Stream for S {}
 pub(crate) struct Connection {
     stream: Box<dyn Stream>,
     /// Given back when the connection ends.
-    _place: OwnedSemaphorePermit,
+    _place: Place,
     _held: Held,
+}
+
+/// The place of a connection among all, and among those of others than the user who runs the server.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) _among_all: OwnedSemaphorePermit,
+    pub(crate) _among_others: Option<OwnedSemaphorePermit>,
 }
 
 /// What requests leave with their connection.
@@ -39,7 +46,7 @@ impl Held {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Box<dyn Stream>, place: OwnedSemaphorePermit, held: Held) -> Self {
+    pub(crate) fn new(stream: Box<dyn Stream>, place: Place, held: Held) -> Self {
         Self { stream, _place: place, _held: held }
     }
 }

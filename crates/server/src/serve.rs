@@ -15,13 +15,14 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::{self, UpgradeableConnection};
 use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use crate::closing::StreamGuard;
-use crate::connection::{Connection, Held, Stream};
+use crate::connection::{Connection, Held, Place, Stream};
 use crate::{Access, Certificate, Closing, Peer, router};
 
 /// How long requests that are being served may take after a stop. A start takes tens of milliseconds; what
@@ -72,6 +73,8 @@ pub async fn serve(
 struct Limits {
     /// How many there may be at once, WebSockets among them. One more is told so and closed.
     connections: usize,
+    /// How many of them may be of others than the user who runs the server, so that nobody shuts that one out.
+    of_others: usize,
     /// How long one may take to send the head of a request, the time it idles before that included; and before that to
     /// agree on TLS.
     head: Duration,
@@ -79,7 +82,24 @@ struct Limits {
     head_bytes: usize,
 }
 
-const LIMITS: Limits = Limits { connections: 4096, head: Duration::from_secs(20), head_bytes: 64 * 1024 };
+/// How many connections there may be however many descriptors there are.
+const MOST: usize = 4096;
+
+/// With fewer the board, a command and an agent's own calls could not be served side by side.
+const FEWEST: usize = 16;
+
+const LIMITS: Limits =
+    Limits { connections: MOST, of_others: MOST / 2, head: Duration::from_secs(20), head_bytes: 64 * 1024 };
+
+impl Limits {
+    /// The limits of a process that may have so many descriptors open: a quarter of them are for connections, so that
+    /// git, logs and the database have theirs, whoever connects.
+    fn of_process(descriptors: Option<u64>) -> Self {
+        let quarter = descriptors.and_then(|most| usize::try_from(most / 4).ok()).unwrap_or(MOST);
+        let connections = quarter.clamp(FEWEST, MOST);
+        Limits { connections, of_others: connections / 2, ..LIMITS }
+    }
+}
 
 /// Serves a router on a listener, with the peer of each connection known to it.
 pub(crate) async fn listen(
@@ -89,7 +109,8 @@ pub(crate) async fn listen(
     closing: Closing,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    listen_within(LIMITS, listener, tls, router, closing, shutdown).await
+    let descriptors = getrlimit(Resource::Nofile).current;
+    listen_within(Limits::of_process(descriptors), listener, tls, router, closing, shutdown).await
 }
 
 async fn listen_within(
@@ -100,7 +121,7 @@ async fn listen_within(
     closing: Closing,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let places = Places::new(limits);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_header_size(limits.head_bytes);
     {
@@ -110,15 +131,15 @@ async fn listen_within(
                 accepted = accept(&listener) => accepted,
                 () = &mut shutdown => break,
             };
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            // Asked now, while the connection surely stands.
+            let Ok(local) = stream.local_addr() else { continue };
+            let peer = Peer::of(remote, local);
+            let Some(place) = places.take(peer) else {
                 if tls.is_none() {
                     turn_away(stream);
                 }
                 continue;
             };
-            // Asked now, while the connection surely stands.
-            let Ok(local) = stream.local_addr() else { continue };
-            let peer = Peer::of(remote, local);
             let held = Held::default();
             let (router, holding, http, tls) = (router.clone(), held.clone(), http.clone(), tls.clone());
             let service = service_fn(move |request: hyper::Request<Incoming>| {
@@ -141,6 +162,30 @@ async fn listen_within(
         tracing::warn!("some connections did not end within {} s and were cut", GRACE.as_secs());
     }
     Ok(())
+}
+
+/// The places of connections.
+#[derive(Debug)]
+struct Places {
+    all: Arc<Semaphore>,
+    of_others: Arc<Semaphore>,
+}
+
+impl Places {
+    fn new(limits: Limits) -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { all: places(limits.connections), of_others: places(limits.of_others) }
+    }
+
+    /// Takes a place; none when there is none for this peer.
+    fn take(&self, peer: Peer) -> Option<Place> {
+        let among_others = match peer {
+            Peer::SameUser => None,
+            Peer::OtherUser(_) | Peer::Address(_) => Some(self.of_others.clone().try_acquire_owned().ok()?),
+        };
+        let place = self.all.clone().try_acquire_owned().ok()?;
+        Some(Place { _among_all: place, _among_others: among_others })
+    }
 }
 
 /// Agrees on TLS, where it is spoken; none when the other side does not, or not in time, or the server closes.
@@ -348,6 +393,29 @@ mod tests {
             assert!(rest(idle).await.ends_with("hello"));
         })
         .await;
+    }
+
+    #[test]
+    fn a_quarter_of_the_descriptors_is_for_connections_and_half_of_it_for_others() {
+        let of = |descriptors| {
+            let limits = Limits::of_process(descriptors);
+            (limits.connections, limits.of_others)
+        };
+        assert_eq!(of(Some(1024)), (256, 128));
+        assert_eq!(of(Some(1 << 20)), (4096, 2048));
+        assert_eq!(of(None), (4096, 2048));
+        assert_eq!(of(Some(20)), (16, 8));
+    }
+
+    #[test]
+    fn others_take_their_share_and_no_more() {
+        let places = Places::new(Limits { connections: 4, of_others: 2, ..LIMITS });
+        let others: Vec<Place> = (0..9).filter_map(|uid| places.take(Peer::OtherUser(uid))).collect();
+        assert_eq!(others.len(), 2);
+        let own: Vec<Place> = (0..9).filter_map(|_| places.take(Peer::SameUser)).collect();
+        assert_eq!(own.len(), 2);
+        drop(others);
+        assert!(places.take(Peer::Address(std::net::Ipv4Addr::LOCALHOST.into())).is_some());
     }
 
     #[tokio::test]

@@ -19,6 +19,7 @@ mod board;
 #[cfg(test)]
 mod cleaning;
 #[cfg(test)]
+mod descriptors;
 mod diffs;
 #[cfg(test)]
 mod doctor;

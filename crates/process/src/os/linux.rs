@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal};
 
 use crate::layout::CONTROL;
 
@@ -65,6 +65,11 @@ pub(crate) fn die_with_parent(parent: u32) -> io::Result<bool> {
 }
 
 /// Makes the kernel prefer this process and its children to the shim when memory runs out.
+/// Sets how many descriptors a process may have open, or this one.
+pub(crate) fn limit_descriptors(pid: Option<Pid>, limit: Rlimit) -> io::Result<()> {
+    Ok(rustix::process::prlimit(pid, Resource::Nofile, limit).map(drop)?)
+}
+
 pub(crate) fn offer_to_the_memory_killer() -> io::Result<()> {
     const PATH: &str = "/proc/self/oom_score_adj";
     let own: i32 = fs::read_to_string(PATH)?.trim().parse().unwrap_or(0);

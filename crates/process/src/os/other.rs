@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Rlimit, Signal};
 
 use super::Notice;
 
@@ -34,6 +34,10 @@ pub(crate) fn close_inherited(_keep: Option<RawFd>) -> io::Result<()> {
 }
 
 pub(crate) fn become_subreaper() -> io::Result<()> {
+    Err(unsupported())
+}
+
+pub(crate) fn limit_descriptors(_pid: Option<Pid>, _limit: Rlimit) -> io::Result<()> {
     Err(unsupported())
 }
 

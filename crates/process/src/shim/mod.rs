@@ -1,6 +1,6 @@
 //! The shim: the process that owns one agent and outlives the server.
 //!
-//! Two hops of the same program. `run DIR` is the shim itself; `exec` is the agent's process before
+//! Two hops of the same program. `run DIR [DESCRIPTORS]` is the shim itself; `exec` is the agent's process before
 //! it becomes the agent, where it can set itself up by safe calls only. Threads and blocking calls
 //! throughout; the main thread starts the agent and reaps, because the kernel ties the agent's death
 //! signal to the thread that started it.
@@ -13,7 +13,7 @@ mod output;
 mod run;
 mod serve;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -27,8 +27,12 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 pub fn shim_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let hop = args.next();
     match (hop.as_ref().and_then(|hop| hop.to_str()), args) {
-        (Some("run"), mut args) => match (args.next(), args.next()) {
-            (Some(dir), None) => run::run(Path::new(&dir)),
+        (Some("run"), mut args) => match (args.next(), args.next(), args.next()) {
+            (Some(dir), None, None) => run::run(Path::new(&dir)),
+            (Some(dir), Some(descriptors), None) => {
+                give_back(&descriptors);
+                run::run(Path::new(&dir))
+            }
             _ => usage(),
         },
         (Some("exec"), args) => match exec::Order::parse(args) {
@@ -40,6 +44,14 @@ pub fn shim_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
             _ => usage(),
         },
         _ => usage(),
+    }
+}
+
+/// Takes the limit that the server had before it raised its own. The agent inherits it.
+fn give_back(descriptors: &OsStr) {
+    let soft = descriptors.to_str().and_then(|soft| soft.parse().ok());
+    if let Some(Err(error)) = soft.map(crate::descriptors::lower) {
+        eprintln!("the limit of open files could not be set back: {error}");
     }
 }
 
@@ -64,7 +76,7 @@ fn install(bin_dir: &Path) -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("the shim is started by the server: run DIR");
+    eprintln!("the shim is started by the server: run DIR [DESCRIPTORS]");
     ExitCode::from(2)
 }
 
