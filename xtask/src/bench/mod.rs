@@ -13,6 +13,7 @@ mod landing;
 mod latency;
 mod lists;
 mod memory;
+mod one_line;
 mod pool;
 mod smoke;
 mod snapshot;
@@ -41,8 +42,8 @@ pub(crate) struct Args {
     /// Fail when a limit is exceeded
     #[arg(long)]
     check: bool,
-    /// Measure these rows only, separated by commas: start, steady, pool, snapshot, latency, memory, boot, crowd, stop,
-    /// survive, viewers, lists, diffs, landing, entries, board, commands or import
+    /// Measure these rows only, separated by commas: start, steady, pool, snapshot, latency, memory, one_line, boot, crowd,
+    /// stop, survive, viewers, lists, diffs, landing, entries, board, commands or import
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// The forge binary to run; without it, one is built in release (with --smoke, as for tests)
@@ -93,13 +94,14 @@ impl Size {
 /// What measures one or more rows with a binary.
 type Measure = fn(&Path, Size) -> anyhow::Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 18] = [
+const MEASURES: [(&str, Measure); 19] = [
     ("start", start::measure),
     ("steady", steady::measure),
     ("pool", pool::measure),
     ("snapshot", snapshot::measure),
     ("latency", latency::measure),
     ("memory", memory::measure),
+    ("one_line", one_line::measure),
     ("boot", boot::measure),
     ("crowd", crowd::measure),
     ("stop", stop::measure),

@@ -51,6 +51,7 @@ mod never_loses;
 #[cfg(test)]
 mod nouns;
 #[cfg(test)]
+mod one_line;
 mod outward;
 #[cfg(test)]
 #[path = "../../../server/tests/it/patient.rs"]

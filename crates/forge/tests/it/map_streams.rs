@@ -11,7 +11,7 @@ use crate::board::{Dice, Follower, connect, frame, seed, whole};
 use crate::world::{World, eventually};
 
 /// Where the server of a data directory serves; none while there is none.
-fn address(home: &Path) -> Option<SocketAddr> {
+pub(crate) fn address(home: &Path) -> Option<SocketAddr> {
     let file: Value = serde_json::from_str(&std::fs::read_to_string(home.join("server.json")).ok()?).ok()?;
     file["url"].as_str()?.strip_prefix("http://")?.parse().ok()
 }

@@ -42,10 +42,10 @@ impl<'w> Mcp<'w> {
         Self { world, session: None, token: Some(token.to_string()), next: 0 }
     }
 
-    /// Another client of the same session.
-    pub(crate) fn again(&self) -> Self {
+    /// The same client at another task of its own: its requests have numbers of their own.
+    pub(crate) fn beside(&self, number: u64) -> Self {
         let Self { world, session, token, next } = self;
-        Self { world, session: session.clone(), token: token.clone(), next: *next }
+        Self { world, session: session.clone(), token: token.clone(), next: next + 1000 * number }
     }
 
     pub(crate) fn session(&self) -> &str {
