@@ -7,9 +7,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tungstenite::Message;
 
-use crate::board::connect;
+use crate::board::{connect, frame};
 use crate::map_streams::{address, call};
-use crate::world::World;
+use crate::world::{World, eventually};
 
 const PLAIN: usize = 120 << 20;
 const MESSAGE: usize = 80 << 20;
@@ -72,12 +72,12 @@ fn a_line_of_120_mb_with_50_unread_sockets_takes_less_than_120_mb_and_says_where
     // Whoever reads gets everything, whatever the others do.
     let mut shown = Vec::new();
     let mut socket = connect(at, &entries).unwrap();
-    while let Message::Text(text) = socket.read().unwrap() {
-        let frame: Value = serde_json::from_str(&text).unwrap();
-        if frame["finished"] == true {
+    loop {
+        let next = eventually("the next frame", || frame(&mut socket).unwrap());
+        if next["finished"] == true {
             break;
         }
-        shown.extend(frame["JsonPatch"].as_array().unwrap().iter().map(|op| op["value"]["content"].clone()));
+        shown.extend(next["JsonPatch"].as_array().unwrap().iter().map(|op| op["value"]["content"].clone()));
     }
     let long: Vec<&Value> =
         shown.iter().filter(|entry| entry["entry_type"]["type"] == "assistant_message").collect();
