@@ -43,7 +43,12 @@ export const EntryRow = memo(
           ) : row.kind === "reads" ? (
             <Reads id={row.key} placed={row.placed} />
           ) : (
-            <One placed={row.placed} />
+            <>
+              <One placed={row.placed} />
+              {isCut(row.placed) && (
+                <p className={styles.feedback}>This is cut. The raw log, under Runs, has all of it.</p>
+              )}
+            </>
           )}
         </Boundary>
       </div>
@@ -64,6 +69,10 @@ export const EntryRow = memo(
           a.row.placed.every((it, i) => it === (b.row.placed as readonly Placed[])[i])
         : a.row.placed === b.row.placed),
 );
+
+/** The server keeps entries small, and says of which it left something out. */
+const isCut = ({ entry: { metadata } }: Placed) =>
+  typeof metadata === "object" && metadata !== null && "cut" in metadata && metadata.cut === true;
 
 function Reads({ id, placed }: { id: string; placed: readonly Placed[] }) {
   const words = readsInWords(placed);
