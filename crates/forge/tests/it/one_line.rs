@@ -97,3 +97,28 @@ fn a_line_of_120_mb_with_50_unread_sockets_takes_less_than_120_mb_and_says_where
     assert!(peak < 120, "{peak} MB at most");
     drop(unread);
 }
+
+#[test]
+fn a_map_of_20_mb_that_40_sockets_do_not_read_is_in_memory_once() {
+    let world = World::new();
+    let server = world.serve();
+    let new = json!({"name": "demo", "git_repo_path": world.repository(), "use_existing_repo": true});
+    let project = call(&world, "POST", "/api/projects", &new)["id"].as_str().unwrap().to_string();
+    let text = "wanted at length ".repeat(30_000);
+    for number in 0..40 {
+        let task = json!({"project_id": project, "title": format!("Task {number}"), "description": text});
+        call(&world, "POST", "/api/tasks", &task);
+    }
+    let before = peak(server.pid());
+    let at = address(&world.home()).unwrap();
+    let path = format!("/api/tasks/stream/ws?project_id={project}");
+    let unread: Vec<_> = (0..40).map(|_| connect(at, &path).unwrap()).collect();
+    // The last one reads, when all others have been told as much as they take.
+    let mut socket = connect(at, &path).unwrap();
+    let whole = eventually("the whole map", || frame(&mut socket).unwrap());
+    assert_eq!(whole["JsonPatch"][0]["value"].as_object().unwrap().len(), 40);
+    let after = peak(server.pid());
+    eprintln!("{before} MB at most before, {after} MB at most with 40 sockets that do not read");
+    assert!(after < before + 200, "{before} MB at most before, {after} MB at most after");
+    drop(unread);
+}

@@ -130,8 +130,11 @@ impl Flight {
         }
     }
 
-    /// Notes that a client is being sent a frame, until that is dropped.
-    pub(super) fn reading(&self) -> Reading {
+    /// Notes that a client is being sent a frame, until that is dropped; none for one that takes no room.
+    pub(super) fn reading(&self, frame: &[u8]) -> Option<Reading> {
+        if frame.len() <= SMALL {
+            return None;
+        }
         let number = {
             let mut next = lock(&self.0.next);
             *next += 1;
@@ -139,14 +142,17 @@ impl Flight {
         };
         let hang_up = Arc::new(Notify::new());
         lock(&self.0.reading).insert(number, (Instant::now(), hang_up.clone()));
-        Reading { flight: self.clone(), number, hang_up }
+        Some(Reading { flight: self.clone(), number, hang_up })
     }
 }
 
 impl Reading {
     /// Resolves when the client has had its time and others wait.
-    pub(super) async fn over(&self) {
-        self.hang_up.notified().await;
+    pub(super) async fn over(reading: Option<&Self>) {
+        match reading {
+            Some(reading) => reading.hang_up.notified().await,
+            None => std::future::pending().await,
+        }
     }
 }
 
@@ -194,10 +200,12 @@ mod tests {
     async fn who_does_not_take_a_frame_is_hung_up_on_when_another_waits_for_room_and_not_before() {
         let flight = Flight::within(150 * UNIT, Duration::from_millis(100));
         let frame = flight.frame(long('a')).await;
-        let slow = flight.reading();
-        assert!(tokio::time::timeout(Duration::from_millis(300), slow.over()).await.is_err());
+        let slow = flight.reading(&frame);
+        assert!(slow.is_some() && flight.reading(b"short").is_none());
+        let over = Reading::over(slow.as_ref());
+        assert!(tokio::time::timeout(Duration::from_millis(300), over).await.is_err());
         let (other, ()) = tokio::join!(flight.frame(long('b')), async {
-            slow.over().await;
+            Reading::over(slow.as_ref()).await;
             drop((frame, slow));
         });
         assert_eq!(other, long('b'));

@@ -25,7 +25,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
-use super::flight::Flight;
+use super::flight::{Flight, Reading};
 use crate::closing::StreamGuard;
 use crate::error::Problem;
 use crate::state::App;
@@ -131,7 +131,7 @@ impl Sink {
 
     pub(crate) async fn send_text(&mut self, text: String) -> Option<()> {
         let mut rest = self.flight.frame(text).await;
-        let reading = self.flight.reading();
+        let reading = self.flight.reading(&rest);
         let sent = async {
             let mut kind = Data::Text;
             loop {
@@ -147,7 +147,7 @@ impl Sink {
         };
         tokio::select! {
             sent = sent => sent,
-            () = reading.over() => None,
+            () = Reading::over(reading.as_ref()) => None,
         }
     }
 

@@ -197,10 +197,11 @@ fn watches() -> Option<Check> {
 }
 
 fn files() -> Option<Check> {
-    let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current?;
+    // A server raises its own limit to the hard one.
+    let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum?;
     Some(match most < FEW_FILES {
         true => {
-            Check::remark("open files", format!("a process may have {most} files open"), "ulimit -n 4096")
+            Check::remark("open files", format!("a process may have {most} files open"), "ulimit -H -n 4096")
         }
         false => Check::ok("open files", format!("a process may have {most} open")),
     })
