@@ -58,6 +58,23 @@ pub(crate) struct Writer {
     counts: Arc<Counts>,
 }
 
+/// Ends the process when the thread panics. Reads would go on, and every write would be refused until somebody notices;
+/// agents run on without a server, and the next one finds everything as it was committed.
+struct Deadly;
+
+impl Drop for Deadly {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let sentence = "Forge ends: its one thread that writes to the database failed. What was not committed is taken \
+                            back, agents run on; start it again with `forge serve`, and report the lines above";
+            tracing::error!("{sentence}");
+            // A log that is switched off does not show it.
+            eprintln!("{sentence}");
+            std::process::abort();
+        }
+    }
+}
+
 /// How busy the thread is; only ever looked at.
 #[derive(Debug, Default)]
 struct Counts {
@@ -75,7 +92,10 @@ impl Writer {
             .name("store-writer".into())
             .spawn({
                 let counts = Arc::clone(&counts);
-                move || write_all(&conn, &inbox, &ring, &counts)
+                move || {
+                    let _deadly = Deadly;
+                    write_all(&conn, &inbox, &ring, &counts);
+                }
             })
             .map_err(|error| Error::Other(error.to_string()))?;
         Ok((Self { acts, counts }, bell))
@@ -193,6 +213,42 @@ pub(crate) fn now() -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names the database in the process that is to die.
+    const DOOMED: &str = "FORGE_TEST_DOOMED";
+
+    #[test]
+    fn a_panic_of_the_thread_that_writes_ends_the_process_with_a_sentence() {
+        if let Some(path) = std::env::var_os(DOOMED) {
+            let conn = Conn::writer(std::path::Path::new(&path)).unwrap();
+            conn.batch(
+                "create table seqs (name text, n integer) strict; insert into seqs values ('events', 0);
+                 create table events (seq integer) strict;",
+            )
+            .unwrap();
+            let (writer, _bell) = Writer::start(conn).unwrap();
+            let act = writer.run(|tx| {
+                let rows = tx.conn().query("select seq from events", &[])?;
+                rows[0].int(0)
+            });
+            let told = tokio::runtime::Runtime::new().unwrap().block_on(act);
+            panic!("the process lives on: {told:?}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let this = "store::writer::tests::a_panic_of_the_thread_that_writes_ends_the_process_with_a_sentence";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", this, "--nocapture"])
+            .env(DOOMED, dir.path().join("x.db"))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+        assert_eq!(signal, Some(rustix::process::Signal::ABORT.as_raw()), "{told}");
+        assert!(
+            told.contains("index out of bounds") && told.contains("start it again with `forge serve`"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn what_fails_with_the_transaction_is_told_so_and_not_done() {
