@@ -1826,6 +1826,10 @@ export type UserSystemInfo = {
   config: Config;
   environment: Environment;
   executors: Record<string, unknown>;
+  /** The data directory is a copy of another, and can only be read until it is adopted. */
+  is_copy: boolean;
+  /** What the owner should know about the server itself, one sentence each: a database that is damaged, a full disk, a data directory that is a copy. */
+  warnings: Array<string>;
 };
 
 export type ValidateOmni = {

@@ -8,7 +8,7 @@ mod tar;
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -70,7 +70,23 @@ impl Engine {
 }
 
 /// A copy that goes away with its backup.
-struct Copy(PathBuf);
+#[derive(Debug)]
+pub(crate) struct Copy(PathBuf);
+
+impl Copy {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Gives the copy a name by which it stays. Blocks.
+    pub(crate) fn keep_as(self, to: &Path) -> Result<()> {
+        let whole = File::open(&self.0).and_then(|file| {
+            file.set_permissions(PermissionsExt::from_mode(0o600))?;
+            file.sync_all()
+        });
+        whole.and_then(|()| fs::rename(&self.0, to)).map_err(io_error("keep", to))
+    }
+}
 
 impl Drop for Copy {
     fn drop(&mut self) {
@@ -83,7 +99,7 @@ impl Drop for Copy {
 }
 
 /// Finds a name for a copy of the database, and clears away those that were left behind.
-fn place(backups: &Path) -> Result<Copy> {
+pub(crate) fn place(backups: &Path) -> Result<Copy> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(backups);
     made.map_err(io_error("make", backups))?;
     for entry in fs::read_dir(backups).map_err(io_error("read", backups))?.flatten() {

@@ -6,6 +6,7 @@ use forge_git::{RestoreRequest, Return, Returned};
 use forge_model::{Attempt, AttemptId, AttemptState, Noun, Op};
 
 use crate::background::blocking;
+use crate::relocate::lock_reason;
 use crate::snapshots::LeftOut;
 use crate::store::{lodgings, snapshots};
 use crate::{AttemptView, Engine, Error, Result};
@@ -34,6 +35,7 @@ impl Engine {
     /// Returns an attempt's worktree, brought back first when it was cleaned up, lost, or cut off from a repository
     /// that moved.
     pub(crate) async fn ensure_worktree(&self, id: AttemptId) -> Result<PathBuf> {
+        self.may_change()?;
         let AttemptView { attempt, .. } = self.attempt(id).await?;
         if attempt.in_place {
             return Ok(attempt.worktree);
@@ -146,7 +148,7 @@ impl Engine {
     /// What git shows to whoever tries to remove a worktree of ours. It tells the worktrees of two data directories
     /// apart.
     pub(crate) fn lock_reason(&self) -> String {
-        format!("forge {}", self.inner.paths.home.display())
+        lock_reason(&self.inner.paths.home)
     }
 
     /// Looks where the files of an attempt are.

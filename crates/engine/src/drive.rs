@@ -141,8 +141,8 @@ impl Engine {
         let dir = self.inner.paths.run(run.id);
         if !is_dir(&dir).await? {
             // Somebody removed it; what runs there would run on with nobody to look after it.
-            let marker = run.id.to_string();
-            blocking(move || forge_process::sweep(&marker, &dir))
+            let (marker, owners) = (run.id.to_string(), self.owners());
+            blocking(move || forge_process::sweep(&marker, &dir, &owners))
                 .await?
                 .map_err(|error| launch::process_error(&error))?;
             return self.finish(run, Ending::Gone, Outcome::default()).await;
@@ -229,9 +229,9 @@ impl Engine {
 
     /// Ends a run whose shim is gone: what it left running is ended, and its log cut to what is whole.
     pub(crate) async fn finish_lost(&self, run: &Run, outcome: Outcome) -> Result<()> {
-        let (marker, dir) = (run.id.to_string(), self.inner.paths.run(run.id));
+        let (marker, dir, owners) = (run.id.to_string(), self.inner.paths.run(run.id), self.owners());
         blocking(move || {
-            forge_process::sweep(&marker, &dir)?;
+            forge_process::sweep(&marker, &dir, &owners)?;
             forge_process::recover(&dir)
         })
         .await?

@@ -110,6 +110,7 @@ impl From<crate::store::Error> for Error {
             Store::Full => Error::unavailable(
                 "the disk that holds the data directory is full; nothing was changed: make room and try again",
             ),
+            Store::Shut(why) => Error::conflict(why).with_code("copy"),
             Store::ForeignKey => Error::conflict("what it belongs to was removed in the meantime"),
             Store::Corrupt(_) => Error::unavailable(error.to_string()).with_source(error),
             _ => Error::internal(error.to_string()).with_source(error),

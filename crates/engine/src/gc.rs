@@ -137,6 +137,7 @@ impl Engine {
     }
 
     async fn sweep(&self, dry_run: bool, measure: bool) -> Result<Cleaned> {
+        self.may_change()?;
         // Two at once would each wonder where the other's things went.
         let _turn = self.inner.sweeping.lock().await;
         let mut cleaned = Cleaned::default();

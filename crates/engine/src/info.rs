@@ -19,6 +19,10 @@ pub struct Info {
     /// Which agents are on this machine.
     pub agents: Vec<Availability>,
     pub machine: Machine,
+    /// What the owner should know about the server itself, one sentence each.
+    pub warnings: Vec<String>,
+    /// The data directory is a copy of another and can only be read.
+    pub is_copy: bool,
 }
 
 /// The machine the server runs on.
@@ -39,6 +43,8 @@ impl Engine {
             capabilities: AGENTS.iter().map(|agent| (agent.name(), agent.capabilities())).collect(),
             agents: self.availability().await?,
             machine: blocking(machine).await?,
+            warnings: self.warnings(),
+            is_copy: self.copy().is_some(),
         })
     }
 }

@@ -61,6 +61,7 @@ impl Engine {
         worktree: &Path,
         desk: &Desk,
     ) -> Result<Spawned> {
+        self.may_change()?;
         let shim = self.shim().await?;
         let called = match run.kind {
             RunKind::Agent => self.called(run, project, worktree, &shim).await?,

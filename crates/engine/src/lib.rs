@@ -24,6 +24,7 @@ mod comments;
 mod config;
 mod conflicts;
 mod copied_files;
+mod database;
 mod delete_file;
 mod demo;
 mod desk;
@@ -52,6 +53,7 @@ mod github_token;
 mod go_on;
 mod guard;
 mod held;
+mod identity;
 mod image_kind;
 mod images;
 mod import;
@@ -102,8 +104,10 @@ mod reconcile;
 mod reconcile_acts;
 mod recover;
 mod releases;
+mod relocate;
 mod remove;
 mod replace;
+mod reserve;
 mod restore;
 mod retention;
 mod roots;
@@ -137,6 +141,7 @@ mod unsent;
 mod usage;
 mod views;
 mod vitals;
+mod warnings;
 mod worktree;
 mod worktree_images;
 
@@ -287,13 +292,34 @@ struct Inner {
     returning: turns::Turns,
     /// What was touched last in the projects that were searched.
     histories: search::Histories,
+    warnings: warnings::Warnings,
+    /// Which data directory this is, and whether it is a copy.
+    identity: identity::Identity,
     /// Held for the life of the engine: nobody else writes to this data directory.
-    _lock: std::fs::File,
+    _lock: open::Lock,
 }
 
 impl Engine {
     /// The data directory.
     pub fn home(&self) -> &Path {
         &self.inner.paths.home
+    }
+
+    /// Why this data directory can only be read; none unless it is a copy of another.
+    pub fn copy(&self) -> Option<&str> {
+        self.inner.identity.copy.as_deref()
+    }
+
+    /// Refuses to change anything in a copy. The store refuses too, but some verbs do something before they write.
+    pub(crate) fn may_change(&self) -> Result<()> {
+        match self.copy() {
+            Some(why) => Err(Error::conflict(why).with_code("copy")),
+            None => Ok(()),
+        }
+    }
+
+    /// The ids that processes of this data directory carry.
+    pub(crate) fn owners(&self) -> Vec<String> {
+        self.inner.identity.owners.clone()
     }
 }

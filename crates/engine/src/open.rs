@@ -2,8 +2,8 @@
 //! earlier server left behind is taken up.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{Read, Seek, Write};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +15,12 @@ use rustix::fs::FlockOperation;
 use crate::background::blocking;
 use crate::error::{io_error, whole};
 use crate::github::{self, GitHubOptions};
+use crate::identity::Identity;
 use crate::older_place::OlderPlace;
 use crate::paths::Paths;
 use crate::seam::Seam;
 use crate::store::Store;
-use crate::{Engine, Error, Inner, Result, diffs, orphans, roots};
+use crate::{Engine, Error, Inner, Result, database, diffs, orphans, reserve, roots};
 
 /// How long a dead server's lock may be held by what it was just forking, which has it until its exec.
 const INHERITED: Duration = Duration::from_secs(2);
@@ -47,6 +48,8 @@ pub struct Options {
     pub agent_dirs: BTreeMap<&'static str, PathBuf>,
     /// Worktrees in the root that belong to no attempt are cleaned up, and not only told.
     pub clean_strays: bool,
+    /// A directory that is a copy of another becomes its successor, if the other is gone.
+    pub adopt: bool,
 }
 
 /// What agents find in their environment besides what the server has: a variable for each attempt's own token,
@@ -87,6 +90,9 @@ impl Engine {
                 let worktrees = roots::present(&home, given, user_home)?;
                 let paths = Paths { home, roots: vec![worktrees.clone()], worktrees };
                 let lock = lock(&paths)?;
+                if database::is_full(&paths.home) {
+                    reserve::release(&paths.home);
+                }
                 let git = orphans::marked_git(&paths.home)?;
                 if let Some(most) = options.seam.limit("git") {
                     git.limit_calls(most);
@@ -100,7 +106,11 @@ impl Engine {
             }
         })
         .await??;
-        paths.roots = roots::remember(&store, &paths).await?;
+        let identity = Identity::settle(&store, &paths, options.adopt).await?;
+        match &identity.copy {
+            Some(why) => store.shut(why.clone()),
+            None => paths.roots = roots::remember(&store, &paths).await?,
+        }
         let older_place = options.older_place.map(|dir| OlderPlace::new(dir, paths.roots.clone()));
         let watcher = forge_process::Watcher::start()
             .map_err(|error| Error::unavailable(format!("cannot follow files: {}", whole(&error))))?;
@@ -148,9 +158,17 @@ impl Engine {
                 sweeping: Default::default(),
                 returning: Default::default(),
                 histories: Default::default(),
+                warnings: Default::default(),
+                identity,
                 _lock: lock,
             }),
         };
+        engine.look_at_room().await;
+        engine.keep_checking();
+        if engine.copy().is_some() {
+            // What is recorded here is another's to go on with.
+            return Ok(engine);
+        }
         engine.read_trust().await?;
         engine.read_limits().await?;
         engine.reconcile().await?;
@@ -178,25 +196,36 @@ fn private_dir(path: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io_error("create", path))
 }
 
+/// What keeps others from a data directory for as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    /// The directory itself: a file in it can be removed, and then another one be locked.
+    _directory: File,
+    /// By this one servers of older versions know that it is taken. None on a disk that is so full that it cannot be made.
+    _file: Option<File>,
+}
+
 /// Takes the lock of a data directory, or says who has it.
-fn lock(paths: &Paths) -> Result<std::fs::File> {
+fn lock(paths: &Paths) -> Result<Lock> {
+    let home = &paths.home;
+    let directory = File::open(home).map_err(io_error("open", home))?;
     let path = paths.lock();
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)
-        .map_err(io_error("open", &path))?;
+    let opened =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let mut file = match opened {
+        Ok(file) => Some(file),
+        Err(error) if error.kind() == ErrorKind::StorageFull => None,
+        Err(error) => return Err(io_error("open", &path)(error)),
+    };
     let mut holder = String::new();
     // The pid tells a holder from what a dead one left, and makes the sentence better.
-    let _ = file.read_to_string(&mut holder);
+    let _ = file.as_mut().map(|file| file.read_to_string(&mut holder));
+    let try_both = || try_lock_directory(&directory) && file.as_ref().is_none_or(try_lock);
     let deadline = Instant::now() + INHERITED;
-    let mut locked = try_lock(&file);
+    let mut locked = try_both();
     while !locked && !is_alive(holder.trim()) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
-        locked = try_lock(&file);
+        locked = try_both();
     }
     if !locked {
         let holder = match holder.trim() {
@@ -206,19 +235,30 @@ fn lock(paths: &Paths) -> Result<std::fs::File> {
         return Err(Error::conflict(format!(
             "another Forge{holder} is using {}; stop it with `forge serve --stop`, or give this one another \
              directory with --data",
-            paths.home.display()
+            home.display()
         ))
         .with_code("locked"));
     }
-    file.set_len(0)
-        .and_then(|()| file.rewind())
-        .and_then(|()| file.write_all(std::process::id().to_string().as_bytes()))
-        .map_err(io_error("write", &path))?;
-    Ok(file)
+    if let Some(file) = &mut file {
+        let pid = std::process::id().to_string();
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(pid.as_bytes()));
+        if let Err(error) = written {
+            // The lock is held; only the sentence of whoever is refused is worse without the pid.
+            tracing::warn!("could not write {}: {error}", path.display());
+        }
+    }
+    Ok(Lock { _directory: directory, _file: file })
 }
 
-fn try_lock(file: &std::fs::File) -> bool {
+fn try_lock(file: &File) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// NFS cannot lock a directory; the lock on the file must do there.
+fn try_lock_directory(directory: &File) -> bool {
+    let locked = rustix::fs::flock(directory, FlockOperation::NonBlockingLockExclusive);
+    !matches!(locked, Err(rustix::io::Errno::WOULDBLOCK))
 }
 
 fn is_alive(pid: &str) -> bool {

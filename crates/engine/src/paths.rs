@@ -85,3 +85,9 @@ pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok()?;
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
+
+/// Returns how many files can still be made on the disk that holds a path; none where they are not counted.
+pub(crate) fn free_files(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    (stat.f_files > 0).then_some(stat.f_favail)
+}

@@ -42,6 +42,7 @@ impl Engine {
     }
 
     async fn remove(&self, doomed: Doomed) -> Result<()> {
+        self.may_change()?;
         let project = match doomed {
             Doomed::Task(id) => self.task(id).await?.task.project,
             Doomed::Project(id) => id,

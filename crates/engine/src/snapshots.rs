@@ -76,6 +76,7 @@ impl Engine {
 
     /// Snapshots the files of an attempt, and returns the record of it.
     pub(crate) async fn keep_snapshot(&self, id: AttemptId, why: &'static str) -> Result<Option<Kept>> {
+        self.may_change()?;
         let AttemptView { attempt, .. } = self.attempt(id).await?;
         // Nothing of ours is destructive to a person's own checkout.
         if attempt.in_place || !is_dir(&attempt.worktree).await? {

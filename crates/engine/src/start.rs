@@ -447,10 +447,10 @@ impl Engine {
 
     async fn try_undo(&self, intent: Intent) -> Result<()> {
         let dir = self.inner.paths.run(intent.run);
-        let marker = intent.run.to_string();
+        let (marker, owners) = (intent.run.to_string(), self.owners());
         let abandoned = blocking(move || {
             let may_have_run = dir.exists();
-            forge_process::abandon(&marker, &dir).map(|()| may_have_run)
+            forge_process::abandon(&marker, &dir, &owners).map(|()| may_have_run)
         });
         let may_have_run = abandoned.await?.map_err(|error| Error::internal(whole(&error)))?;
         // A person's own checkout is not ours to take back.

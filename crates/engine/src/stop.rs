@@ -24,12 +24,14 @@ const LADDER: Ladder = Ladder { int_ms: 3000, term_ms: 3000 };
 impl Engine {
     /// Stops a run and returns it as it ended.
     pub async fn stop_run(&self, id: RunId) -> Result<Run> {
+        self.may_change()?;
         let engine = self.clone();
         detached(async move { engine.bring_to_stop(id).await }).await
     }
 
     /// Stops whatever runs for an attempt; fine when nothing does.
     pub async fn stop_attempt(&self, id: AttemptId) -> Result<()> {
+        self.may_change()?;
         self.attempt(id).await?;
         let mut bell = self.bell();
         loop {
@@ -62,6 +64,7 @@ impl Engine {
 
     /// Stops everything that runs, and says how much that was.
     pub async fn stop_all(&self) -> Result<usize> {
+        self.may_change()?;
         self.leave_demo().await;
         self.close_line().await?;
         let live = self.inner.store.read(runs::live).await?;
@@ -129,6 +132,7 @@ impl Engine {
 
     /// Takes a run's process down the ladder; fine when it is gone already.
     pub(crate) async fn ladder(&self, id: RunId) -> Result<()> {
+        self.may_change()?;
         let dir = self.inner.paths.run(id);
         let (stopped, liveness) = blocking(move || {
             let stopped = Control::connect_within(&dir, PATIENCE).and_then(|control| control.stop(&LADDER));

@@ -37,6 +37,9 @@ impl Engine {
             env.retain(|(known, _)| *known != name);
             env.push((name, value));
         }
+        if let Some(owner) = self.owners().into_iter().next() {
+            env.push((forge_process::OWNER.to_string(), owner));
+        }
         Ok(env)
     }
 }

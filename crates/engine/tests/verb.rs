@@ -44,6 +44,7 @@ fn options(home: PathBuf, forge: PathBuf) -> Options {
         user_home: home.parent().map(|dir| dir.join("person")),
         agent_dirs: Default::default(),
         clean_strays: true,
+        adopt: false,
         home,
     }
 }

@@ -56,6 +56,8 @@ pub(crate) struct Plan {
     pub(crate) certificate: Option<Certificate>,
     /// Make something to look at.
     pub(crate) demo: bool,
+    /// Make a copy of a data directory the successor of its original.
+    pub(crate) adopt: bool,
     /// Started by a client command: leave its session, and take any port when the usual one is taken.
     pub(crate) background: bool,
 }
@@ -108,15 +110,26 @@ async fn serve_until_told(output: &Output, plan: &Plan, listener: TcpListener) -
         Some((_, address)) => (format!("http://{address}"), address.port()),
         None => (reach.url.clone(), address.port()),
     };
-    let notice = ServerFile::of_this_process(&here);
-    notice.write(home).map_err(|error| {
-        Failure::away(format!("could not write {}: {error}", home.join("server.json").display()))
-    })?;
-    let port_file = PortFile::write(&environment::temporary(), port)
-        .inspect_err(|error| {
-            warn!("older tools will not find this server: could not write the port file: {error}");
-        })
-        .ok();
+    let notice = ServerFile::of_this_process(&here, home);
+    if let Err(error) = notice.write(home) {
+        // Whoever looks at the board can still stop agents and make room.
+        let sentence = format!(
+            "Commands on this machine do not find this server, because {} could not be written ({error}): name it with \
+             --url {here}, or make room and start it again",
+            home.join("server.json").display()
+        );
+        warn!("{sentence}");
+        engine.warn_of("server.json", Some(sentence));
+    }
+    // Older tools look for the one server there is, and that is no copy.
+    let port_file = match engine.copy() {
+        Some(_) => None,
+        None => PortFile::write(&environment::temporary(), port)
+            .inspect_err(|error| {
+                warn!("older tools will not find this server: could not write the port file: {error}");
+            })
+            .ok(),
+    };
 
     announce(output, plan, &reach, &token)?;
     if !plan.background {
@@ -209,8 +222,10 @@ async fn open(plan: &Plan) -> Result<Engine> {
         user_home: environment::path(environment::HOME),
         agent_dirs: agent_dirs(),
         clean_strays: !environment::is_present(environment::DISABLE_WORKTREE_ORPHAN_CLEANUP),
+        adopt: plan.adopt,
     };
     Engine::open(options).await.map_err(|error| match error.kind() {
+        ErrorKind::Conflict if error.code() == Some("copy") => Failure::conflict(error.to_string()),
         ErrorKind::Conflict => second(plan, server_file::find(&plan.home).as_ref(), Some(error.to_string())),
         ErrorKind::Invalid => Failure::invalid(error.to_string()),
         _ => Failure::away(error.to_string()),
@@ -448,7 +463,8 @@ mod tests {
         let host: IpAddr = host.parse().unwrap();
         let names = vec!["forge.example.org".to_string()];
         let (home, certificate) = (PathBuf::new(), None);
-        let plan = Plan { home, host, port: 0, names, certificate, demo: false, background: false };
+        let plan =
+            Plan { home, host, port: 0, names, certificate, demo: false, adopt: false, background: false };
         Reach::new(&plan, SocketAddr::new(host, 8887))
     }
 

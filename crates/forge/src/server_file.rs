@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal};
@@ -19,14 +20,18 @@ pub(crate) struct ServerFile {
     /// When the process started, in the kernel's own count; none where the kernel does not tell.
     #[serde(default)]
     pub(crate) started: Option<u64>,
+    /// The data directory that the process serves, as the file system knows it: in a copy of the directory the
+    /// description is not true. None of a server that did not write it down.
+    #[serde(default)]
+    pub(crate) data: Option<(u64, u64)>,
 }
 
 impl ServerFile {
-    /// Describes this process, serving at `url`.
-    pub(crate) fn of_this_process(url: &str) -> Self {
+    /// Describes this process, serving the data directory at `url`.
+    pub(crate) fn of_this_process(url: &str, home: &Path) -> Self {
         let pid = std::process::id();
         let version = env!("CARGO_PKG_VERSION").to_string();
-        Self { pid, url: url.to_string(), version, started: start_time(pid) }
+        Self { pid, url: url.to_string(), version, started: start_time(pid), data: directory(home) }
     }
 
     /// Puts the description where clients look for it, all at once.
@@ -65,7 +70,14 @@ impl ServerFile {
 
 /// Finds the server that serves a data directory right now.
 pub(crate) fn find(home: &Path) -> Option<ServerFile> {
-    read(home).filter(ServerFile::is_alive)
+    read(home)
+        .filter(|found| found.data.is_none() || found.data == directory(home))
+        .filter(ServerFile::is_alive)
+}
+
+/// The device and the number of a directory; none when it is not there.
+fn directory(home: &Path) -> Option<(u64, u64)> {
+    fs::metadata(home).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Returns the port that a server had which died without taking its description away.
@@ -100,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_recycled_process_id_is_not_taken_for_the_server() {
-        let ours = ServerFile::of_this_process("http://127.0.0.1:1");
+        let ours = ServerFile::of_this_process("http://127.0.0.1:1", Path::new("/"));
         assert!(ours.is_alive());
         let earlier = ServerFile { started: ours.started.map(|ticks| ticks - 1), ..ours };
         assert!(!earlier.is_alive());
@@ -109,13 +121,22 @@ mod tests {
     #[test]
     fn a_description_is_removed_only_by_the_server_that_wrote_it() {
         let home = tempfile::tempdir().unwrap();
-        let ours = ServerFile::of_this_process("http://127.0.0.1:1");
+        let ours = ServerFile::of_this_process("http://127.0.0.1:1", home.path());
         let other = ServerFile { url: "http://127.0.0.1:2".into(), ..ours.clone() };
         other.write(home.path()).unwrap();
         ours.remove(home.path()).unwrap();
         assert_eq!(find(home.path()), Some(other.clone()));
         other.remove(home.path()).unwrap();
         assert_eq!(find(home.path()), None);
+    }
+
+    #[test]
+    fn a_description_that_was_copied_with_its_directory_means_no_server() {
+        let (home, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        ServerFile::of_this_process("http://127.0.0.1:1", home.path()).write(home.path()).unwrap();
+        fs::copy(path(home.path()), path(copy.path())).unwrap();
+        assert!(find(home.path()).is_some());
+        assert_eq!(find(copy.path()), None);
     }
 
     #[test]

@@ -24,7 +24,8 @@ const AT_ONCE: usize = 8;
 pub(crate) fn stop(home: &Path, output: &Output, all: bool) -> Result<Exit> {
     let server = server_file::find(home);
     let mut stopped = match (&server, autostart::running(home), all) {
-        (Some(_), Some(client), true) => stop_attempts(&client)?,
+        // The agents that a copy shows are those of its original.
+        (Some(_), Some(client), true) if !is_copy(&client) => stop_attempts(&client)?,
         _ => 0,
     };
     if let Some(server) = &server {
@@ -42,6 +43,10 @@ pub(crate) fn stop(home: &Path, output: &Output, all: bool) -> Result<Exit> {
     }
     output.line(sentence(home, server.as_ref(), stopped, left))?;
     Ok(Exit::Ok)
+}
+
+fn is_copy(client: &Client) -> bool {
+    client.get("/api/info").is_ok_and(|info| info["is_copy"] == true)
 }
 
 fn sentence(home: &Path, server: Option<&ServerFile>, stopped: usize, left: usize) -> String {
@@ -124,6 +129,7 @@ fn stop_without_server(home: &Path) -> Result<usize> {
         user_home: None,
         agent_dirs: Default::default(),
         clean_strays: false,
+        adopt: false,
     };
     let stopped = runtime.block_on(async { Engine::open(options).await?.stop_all().await });
     runtime.shutdown_timeout(Duration::from_secs(1));

@@ -17,12 +17,12 @@ const AT_ONCE: Ladder = Ladder { int_ms: 0, term_ms: 0 };
 ///
 /// A shim may be in any state: running, only now starting, or never started. The lock settles it: while it is
 /// held here, a shim that comes late finds it taken and ends.
-pub fn abandon(run: &str, dir: &Path) -> Result<()> {
+pub fn abandon(run: &str, dir: &Path, owners: &[String]) -> Result<()> {
     let deadline = Instant::now() + GIVE_UP;
     while dir.exists() {
         match lock::exclusive(dir) {
             Ok(_held) => {
-                sweep_held(run, dir)?;
+                sweep_held(run, dir, owners)?;
                 return fs::remove_dir_all(dir).map_err(|source| Error::io("remove", dir, source));
             }
             Err(Error::Alive { .. }) if Instant::now() < deadline => {

@@ -17,6 +17,12 @@ pub enum Error {
     Spec { path: PathBuf, found: u8 },
     #[error("a shim still holds the run in {}", dir.display())]
     Alive { dir: PathBuf },
+    #[error(
+        "the run in {} is held by process {shim}, which holds it in another directory: this one is a copy, and nothing \
+         is ended",
+        dir.display()
+    )]
+    Elsewhere { dir: PathBuf, shim: u32 },
     #[error("no shim holds the run in {}, and it left no exit record", dir.display())]
     Gone { dir: PathBuf },
     #[error("the run in {} has ended", dir.display())]

@@ -22,3 +22,6 @@ pub(crate) const EXIT_RESERVE: &str = "exit.json.tmp";
 
 /// The variable by which every process of a run is known, however far it moved from the agent.
 pub(crate) const MARKER: &str = "FORGE_RUN";
+/// The variable that names the data directory which started a run. A copy of a data directory has runs of the same
+/// ids, and nothing else in a process tells the two apart.
+pub const OWNER: &str = "FORGE_OWNER";

@@ -11,7 +11,7 @@ use forge_engine::Engine;
 use futures_util::FutureExt;
 use tower::ServiceBuilder;
 
-use crate::access::keep_to_scope;
+use crate::access::{keep_to_reading, keep_to_scope};
 use crate::error::Problem;
 use crate::metrics::Metrics;
 use crate::state::App;
@@ -31,6 +31,7 @@ pub fn router(engine: Engine, access: Access, closing: Closing) -> Router {
         .route_service(mcp::PATH, mcp)
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), keep_to_reading))
         .layer(middleware::from_fn_with_state(app.clone(), keep_to_scope))
         .with_state(app);
     access.guard(inside).layer(middleware::from_fn_with_state(metrics, finish))

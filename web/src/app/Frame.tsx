@@ -15,6 +15,7 @@ import { Overlays, openOverlay } from "./overlays";
 import { LoginPage } from "./parts";
 import { prefer, preferences, usePreferences } from "./preferences";
 import { Rail } from "./Rail";
+import { Warnings } from "./Warnings";
 import { useProjectHere } from "./where";
 
 export function Frame({ children }: { children: ReactNode }) {
@@ -40,6 +41,7 @@ export function Frame({ children }: { children: ReactNode }) {
       <div className={styles.page}>
         <AwayBanner />
         <NewVersion />
+        <Warnings />
         <main id="content" className={styles.content} tabIndex={-1}>
           {children}
         </main>

@@ -7,8 +7,12 @@ import { keyOf } from "./queries";
 
 export const INFO = keyOf.settings("info");
 
-export const useInfo = () =>
-  useQuery({ queryKey: INFO, queryFn: ({ signal }) => get<UserSystemInfo>("/info", signal) });
+export const infoQuery = {
+  queryKey: INFO,
+  queryFn: ({ signal }: { signal: AbortSignal }) => get<UserSystemInfo>("/info", signal),
+};
+
+export const useInfo = () => useQuery(infoQuery);
 
 /** How ready an agent is, as one word. */
 export type Readiness = "ready" | "not logged in" | "not installed" | "needs a command";

@@ -39,6 +39,8 @@ pub(crate) enum Error {
     Shape { sql: String, column: usize },
     #[error("the store is closed")]
     Closed,
+    #[error("{0}")]
+    Shut(String),
 }
 
 /// An open connection.
@@ -63,6 +65,12 @@ impl Conn {
         let conn = Self::open(path)?;
         conn.batch("pragma query_only = on;")?;
         Ok(conn)
+    }
+
+    /// Opens the database of another data directory. Nothing is written to it, whatever its state is.
+    pub(crate) fn looker(path: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Ok(Self { inner: rusqlite::Connection::open_with_flags(path, flags)? })
     }
 
     fn open(path: &Path) -> Result<Self, Error> {
@@ -143,6 +151,18 @@ impl Conn {
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), Error> {
         self.execute("vacuum into $1", &[Value::Text(path.to_string_lossy().into_owned())])?;
         Ok(())
+    }
+
+    /// Looks through the whole database, and returns what is wrong with it; none when nothing is.
+    pub(crate) fn damage(&self) -> Result<Option<String>, Error> {
+        let rows = match self.query("pragma quick_check(3)", &[]) {
+            Ok(rows) => rows,
+            Err(Error::Corrupt(detail)) => return Ok(Some(detail)),
+            Err(error) => return Err(error),
+        };
+        let found = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<String> = found.into_iter().filter(|line| line != "ok").collect();
+        Ok((!found.is_empty()).then(|| found.join("; ")))
     }
 
     /// Checks that a statement can be prepared.

@@ -39,6 +39,8 @@ statements! {
                 order by r.started_at desc, r.id desc limit 1),
             (select a.base_commit from attempts a where a.id = $1))";
     LINKED = "select worktree from attempts where worktree_deleted = 0 and in_place = 0 and state <> 'queued'";
+    WORKTREES = "select id, worktree from attempts where in_place = 0";
+    MOVED = "update attempts set worktree = $2 where id = $1";
     KNOWN = "select worktree from attempts where worktree_deleted = 0
         union select worktree from removed where worktree is not null
         union select path from ready_worktrees";
@@ -62,6 +64,17 @@ pub(crate) struct Lodging {
     pub(crate) task_changed: Option<Time>,
     /// When something last happened to the attempt, its runs or its files.
     pub(crate) active: Time,
+}
+
+/// Returns every attempt that has had a worktree, and where.
+pub(crate) fn worktrees(conn: &Conn) -> Result<Vec<(AttemptId, PathBuf)>, Error> {
+    let rows = conn.query(WORKTREES, &[])?;
+    rows.iter().map(|row| Ok((row.parse(0)?, PathBuf::from(row.text(1)?)))).collect()
+}
+
+/// Records that a worktree is at another path now.
+pub(crate) fn moved(conn: &Conn, id: AttemptId, worktree: &std::path::Path) -> Result<(), Error> {
+    conn.execute(MOVED, args![id, worktree.to_string_lossy().as_ref()]).map(drop)
 }
 
 /// Returns the attempts at rest whose worktrees are there, oldest first.

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::conn::{Conn, Error};
+use super::copies;
 
 /// Every migration, in order. The position in this list plus one is the schema's version.
 const MIGRATIONS: &[(&str, &str)] = &[
@@ -29,15 +30,35 @@ pub(crate) enum MigrateError {
          start that newer Forge, or point FORGE_HOME at another directory", path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{} is damaged or is no database ({detail}); nothing was changed: {remedy}", path.display())]
+    Damaged { path: PathBuf, detail: String, remedy: String },
     #[error(
-        "{} is damaged or is no database ({detail}); nothing was changed: move it away and put a copy from \
-         {} in its place, or point FORGE_HOME at another directory", path.display(), backups.display()
+        "{} is {what}, but {} has the logs of runs, so this data directory was in use; nothing was changed: {remedy}. \
+         To begin anew without them, move {} away too",
+        path.display(), runs.display(), runs.display()
     )]
-    Damaged { path: PathBuf, backups: PathBuf, detail: String },
+    Lost { path: PathBuf, what: &'static str, runs: PathBuf, remedy: String },
     #[error("could not back up {} before migrating it: {source}", path.display())]
     Backup { path: PathBuf, source: Error },
     #[error("could not migrate {} to schema {to}: {source}", path.display())]
     Migrate { path: PathBuf, to: i64, source: Error },
+}
+
+/// Refuses to make a new database where the old one was lost: the board would be empty, and nobody would know why.
+pub(crate) fn refuse_lost(path: &Path, runs: &Path, backups: &Path) -> Result<(), MigrateError> {
+    let what = match std::fs::metadata(path) {
+        Ok(found) if found.len() > 0 => return Ok(()),
+        Ok(_) => "empty",
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "missing",
+        // Whoever opens it will say why it cannot be.
+        Err(_) => return Ok(()),
+    };
+    if std::fs::read_dir(runs).is_ok_and(|mut entries| entries.next().is_some()) {
+        let (path, runs) = (path.to_path_buf(), runs.to_path_buf());
+        let remedy = copies::remedy(&path, backups);
+        return Err(MigrateError::Lost { path, what, runs, remedy });
+    }
+    Ok(())
 }
 
 /// Brings the database at `path` to the newest schema. `stamp` names the backup.
@@ -54,7 +75,7 @@ fn apply(
 ) -> Result<(), MigrateError> {
     let damaged = |error: Error| MigrateError::Damaged {
         path: path.to_path_buf(),
-        backups: backups.to_path_buf(),
+        remedy: copies::remedy(path, backups),
         detail: error.to_string(),
     };
     let found = conn.query("pragma user_version", &[]).and_then(|rows| rows[0].int(0)).map_err(damaged)?;

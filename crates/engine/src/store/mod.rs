@@ -11,6 +11,7 @@ pub(crate) mod calls;
 pub(crate) mod cards;
 pub(crate) mod comments;
 pub(crate) mod conn;
+pub(crate) mod copies;
 pub(crate) mod deleted_logs;
 pub(crate) mod diffs;
 pub(crate) mod disk;
@@ -46,6 +47,7 @@ pub(crate) mod usages;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tokio::sync::watch;
 
@@ -63,6 +65,8 @@ pub(crate) struct Store {
     readers: Readers,
     path: PathBuf,
     bell: watch::Receiver<i64>,
+    /// Why nothing may be written; unset as a rule.
+    shut: OnceLock<String>,
 }
 
 /// Why the store could not be opened.
@@ -81,15 +85,23 @@ impl Store {
         let backups = home.join("backups");
         let open = |source: Error| match source {
             Error::Corrupt(detail) => {
-                MigrateError::Damaged { path: path.clone(), backups: backups.clone(), detail }.into()
+                let remedy = copies::remedy(&path, &backups);
+                MigrateError::Damaged { path: path.clone(), remedy, detail }.into()
             }
             source => OpenError::Open { path: path.clone(), source },
         };
+        migrate::refuse_lost(&path, &home.join("runs"), &backups)?;
         let conn = Conn::writer(&path).map_err(open)?;
         migrate::migrate(&conn, &path, &backups, stamp)?;
         let (writer, bell) = Writer::start(conn).map_err(open)?;
         let readers = Readers::start(&path).map_err(open)?;
-        Ok(Self { writer, readers, path, bell })
+        Ok(Self { writer, readers, path, bell, shut: OnceLock::new() })
+    }
+
+    /// Refuses every write from now on, with this sentence.
+    pub(crate) fn shut(&self, why: String) {
+        // Whoever shut it first has said why.
+        let _ = self.shut.set(why);
     }
 
     /// Rings with the newest event's number after every commit that had events.
@@ -108,7 +120,10 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     {
-        self.writer.run(act).await
+        match self.shut.get() {
+            Some(why) => Err(Error::Shut(why.clone())),
+            None => self.writer.run(act).await,
+        }
     }
 
     /// Copies the database as it is at one moment to a new file, beside those who read and write.
@@ -117,6 +132,15 @@ impl Store {
         tokio::task::spawn_blocking(move || Conn::writer(&path)?.copy_to(&to))
             .await
             .map_err(|_| Error::Closed)?
+    }
+
+    /// Looks through the whole database on a connection of its own, and returns what is wrong with it; none when nothing
+    /// is. Blocks for as long as it takes to read all of it.
+    pub(crate) fn damage(&self) -> Result<Option<String>, Error> {
+        match Conn::reader(&self.path).and_then(|conn| conn.damage()) {
+            Err(Error::Corrupt(detail)) => Ok(Some(detail)),
+            looked => looked,
+        }
     }
 
     /// Reads in one transaction, so that what is seen belongs together.

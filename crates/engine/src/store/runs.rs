@@ -28,6 +28,9 @@ statements! {
     INSERT = "insert into runs (id, attempt_id, kind, state, agent, variant, prompt, resumed_session, before_head,
         dropped, closing, stop_requested, started_at, created_at, updated_at, reason, forked, memo)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $10, $10, $11, $12, $13)";
+    MARK_FOREIGN = "update attempts set reason = $1
+        where exists (select 1 from runs r where r.attempt_id = attempts.id and r.state in ('pending', 'running'))";
+    UNMARK_FOREIGN = "update attempts set reason = null where reason like $1";
     END = "update runs set state = $2, after_head = $3, exit_code = $4, signal = $5, reason = $6, completed_at = $7,
         updated_at = $7 where id = $1 and state = 'running'";
     // The next three change nothing that people see of a run, so they tell nobody, and leave its time as it is:
@@ -81,6 +84,16 @@ pub(crate) fn live(conn: &Conn) -> Result<Vec<LiveRun>, Error> {
 /// Returns the runs of an attempt that are not over.
 pub(crate) fn live_of_attempt(conn: &Conn, attempt: AttemptId) -> Result<Vec<LiveRun>, Error> {
     conn.query(LIVE_OF_ATTEMPT, args![attempt])?.iter().map(live_run).collect()
+}
+
+/// Says on each attempt with a run that is not over why nothing happens to it here.
+pub(crate) fn mark_foreign(conn: &Conn, reason: &str) -> Result<(), Error> {
+    conn.execute(MARK_FOREIGN, args![reason]).map(drop)
+}
+
+/// Takes that back; `like` is how these reasons look.
+pub(crate) fn unmark_foreign(conn: &Conn, like: &str) -> Result<(), Error> {
+    conn.execute(UNMARK_FOREIGN, args![like]).map(drop)
 }
 
 /// Adds a run that has just been started.

@@ -12,7 +12,9 @@ mod cards;
 mod cleaning;
 mod config;
 mod copied_files;
+mod copies;
 mod crowd;
+mod database;
 mod demo;
 #[path = "../../../hosts/tests/it/described.rs"]
 mod described;

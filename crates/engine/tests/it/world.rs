@@ -252,6 +252,7 @@ pub(crate) fn options(home: &Path, seam: &str) -> Options {
         user_home: home.parent().map(|dir| dir.join("person")),
         agent_dirs: Default::default(),
         clean_strays: true,
+        adopt: false,
     }
 }
 

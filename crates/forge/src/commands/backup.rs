@@ -22,6 +22,7 @@ use crate::progress::Progress;
                   snapshots are in git), the trash, the token.\n\n\
                   To put it back, unpack it into an empty directory and serve that:\n  \
                   mkdir -m 700 ~/forge-data && tar -xf forge-backup.tar -C ~/forge-data\n  forge serve --data ~/forge-data\n\n\
+                  It is served for reading, so nothing happens to the original. When that is gone, add --adopt.\n\n\
                   Example:\n  forge backup ~/forge-backup.tar"
 )]
 pub(crate) struct Args {

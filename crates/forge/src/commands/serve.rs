@@ -25,8 +25,11 @@ pub(crate) struct Args {
     /// The private key of the certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Make this data directory, a copy or a backup of another, the successor of its original, which is gone
+    #[arg(long)]
+    adopt: bool,
     /// Stop the server of this data directory; its agents run on
-    #[arg(long, conflicts_with_all = ["demo", "allow_host", "tls_cert"])]
+    #[arg(long, conflicts_with_all = ["demo", "adopt", "allow_host", "tls_cert"])]
     stop: bool,
     /// With --stop: stop all agents too
     #[arg(long, requires = "stop")]
@@ -50,6 +53,6 @@ pub(crate) fn run(globals: &Globals, output: &Output, args: &Args) -> Result<Exi
         (Some(chain), Some(key)) => Some(tls::read(chain, key)?),
         _ => None,
     };
-    let (demo, background) = (args.demo, args.background);
-    serve::serve(output, &Plan { home, host, port, names, certificate, demo, background })
+    let (demo, adopt, background) = (args.demo, args.adopt, args.background);
+    serve::serve(output, &Plan { home, host, port, names, certificate, demo, adopt, background })
 }

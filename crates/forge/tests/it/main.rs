@@ -12,6 +12,8 @@ mod autostart;
 mod backup;
 #[cfg(test)]
 mod bad_git;
+#[cfg(test)]
+mod copies;
 // The client of the map streams, with its connection, is the one that the server's own tests use.
 #[cfg(test)]
 #[path = "../../../server/tests/it/board.rs"]
@@ -27,7 +29,10 @@ mod doctor;
 mod documents;
 #[cfg(test)]
 mod every_route;
+#[cfg(test)]
 mod findings;
+#[cfg(test)]
+mod full_disk;
 #[cfg(test)]
 mod genie_commands;
 #[cfg(test)]

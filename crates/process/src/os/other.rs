@@ -79,8 +79,25 @@ impl Process {
         false
     }
 
+    pub(crate) fn environment(&self) -> Environment {
+        Environment
+    }
+
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     pub(crate) fn hold(&self) -> io::Result<Option<Held>> {
         Err(unsupported())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Environment;
+
+impl Environment {
+    pub(crate) fn get(&self, _name: &str) -> Option<String> {
+        None
     }
 }
 

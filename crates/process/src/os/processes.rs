@@ -47,6 +47,19 @@ impl Process {
             .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
     }
 
+    /// Its environment, as it was at exec. Nothing of it is left when it is about to end, so what belongs together is
+    /// looked up in one of these.
+    pub(crate) fn environment(&self) -> Environment {
+        Environment(fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default())
+    }
+
+    /// What it was called with.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let line = line.strip_suffix(b"\0").unwrap_or(&line);
+        line.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+    }
+
     /// Takes hold of it; `None` when it is gone.
     pub(crate) fn hold(&self) -> io::Result<Option<Held>> {
         let Some(pid) = Pid::from_raw(self.pid as i32) else { return Ok(None) };
@@ -57,6 +70,20 @@ impl Process {
         };
         // The pid may have changed hands before it was held. It cannot any more.
         Ok(Self::find(self.pid).is_some_and(|now| now.start == self.start).then_some(Held(fd)))
+    }
+}
+
+/// The environment of a process at one moment.
+#[derive(Debug)]
+pub(crate) struct Environment(Vec<u8>);
+
+impl Environment {
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let mut values = self.0.split(|byte| *byte == 0).filter_map(|entry| {
+            let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+            Some(String::from_utf8_lossy(value).into_owned())
+        });
+        values.next()
     }
 }
 

@@ -99,7 +99,7 @@ fn a_recorded_directory_without_an_exit_is_gone_and_harmless_to_sweep() {
     fs::create_dir(&stage.dir).unwrap();
     fs::copy(fixture("run/shim.json"), stage.dir.join("shim.json")).unwrap();
     assert_eq!(liveness(&stage.dir).unwrap(), Liveness::Gone);
-    assert_eq!(forge_process::sweep(&stage.run, &stage.dir).unwrap(), 0);
+    assert_eq!(forge_process::sweep(&stage.run, &stage.dir, &[]).unwrap(), 0);
 }
 
 #[test]

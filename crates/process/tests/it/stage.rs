@@ -135,7 +135,7 @@ impl Drop for Stage {
             let ladder = forge_process::Ladder { int_ms: 0, term_ms: 0 };
             let _ = Control::connect(&self.dir).and_then(|control| control.stop(&ladder));
         } else {
-            let _ = forge_process::sweep(&self.run, &self.dir);
+            let _ = forge_process::sweep(&self.run, &self.dir, &[]);
         }
         // A zombie would outlive the tests where nobody reaps orphans. One that a failed test left
         // stuck is not waited for.

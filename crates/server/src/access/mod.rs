@@ -6,6 +6,7 @@
 //! prevents accidents; only a sandbox is a boundary.
 
 mod answerer;
+mod copy;
 mod failures;
 mod host;
 mod origin;
@@ -28,6 +29,7 @@ use crate::error::Problem;
 use crate::shell;
 
 pub(crate) use answerer::Answerer;
+pub(crate) use copy::keep_to_reading;
 use failures::{Failure, Failures};
 pub use peer::Peer;
 pub(crate) use scope::keep_to_scope;

@@ -39,6 +39,11 @@ pub(crate) struct UserSystemInfo {
     capabilities: BTreeMap<&'static str, Vec<&'static str>>,
     /// Which agents are on this machine, in the order of their names. Nothing was started to find out.
     agents: Vec<AgentOnMachine>,
+    /// What the owner should know about the server itself, one sentence each: a database that is damaged, a full disk, a
+    /// data directory that is a copy.
+    warnings: Vec<String>,
+    /// The data directory is a copy of another, and can only be read until it is adopted.
+    is_copy: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -128,6 +133,8 @@ impl From<Info> for UserSystemInfo {
                 .map(|(agent, can)| (agent, can.fork.then_some("SESSION_FORK").into_iter().collect()))
                 .collect(),
             agents: info.agents.into_iter().map(AgentOnMachine::from).collect(),
+            warnings: info.warnings,
+            is_copy: info.is_copy,
         }
     }
 }

@@ -62,6 +62,7 @@ impl World {
             user_home: Some(dir.path().join("person")),
             agent_dirs: Default::default(),
             clean_strays: true,
+            adopt: false,
         };
         let engine = Engine::open(options).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

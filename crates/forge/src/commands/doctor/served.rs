@@ -57,7 +57,10 @@ pub(super) fn server(globals: &Globals) -> (Check, Option<Client>) {
 pub(super) fn checks(client: &Client) -> Vec<Check> {
     let mut checks = Vec::new();
     match client.get("/api/info") {
-        Ok(info) => checks.extend(agents(&info)),
+        Ok(info) => {
+            checks.extend(agents(&info));
+            checks.extend(warnings(&info));
+        }
         Err(trouble) => {
             let message = Failure::from(trouble).message;
             checks.push(Check::problem("access", message, "give the token with FORGE_TOKEN"));
@@ -87,6 +90,17 @@ fn agents(info: &Value) -> Vec<Check> {
         checks.push(Check::remark("login", found, text(agent, "remedy")));
     }
     checks
+}
+
+/// What the server warns of: its database, its disk, whose data it serves. A server of an older version warns of nothing.
+fn warnings(info: &Value) -> Vec<Check> {
+    let sentences: Vec<&str> = items(&info["warnings"]).iter().filter_map(Value::as_str).collect();
+    if sentences.is_empty() {
+        return vec![Check::ok("warnings", "the server found nothing wrong with its database and its disk")];
+    }
+    let one =
+        |sentence: &&str| Check::problem("warnings", *sentence, "the board shows it until it is settled");
+    sentences.iter().map(one).collect()
 }
 
 fn room(disk: &Value) -> Option<Check> {

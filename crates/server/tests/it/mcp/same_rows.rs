@@ -10,7 +10,11 @@ use super::client::Mcp;
 use crate::world::World;
 
 /// Keys whose value is another each time, or is added up in the background.
-const DIFFERENT: [&str; 18] = [
+const DIFFERENT: [&str; 21] = [
+    // Of the data directory.
+    "born",
+    "device",
+    "inode",
     "completed_at",
     "created_at",
     "files_changed",
