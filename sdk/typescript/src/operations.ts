@@ -738,7 +738,7 @@ export abstract class Operations {
     return this.call(operations.openProjectInEditor, { path: { project_id: projectId }, body, options });
   }
 
-  /** Exchanges a token for the cookie that carries it from then on. */
+  /** Exchanges a token for a cookie that lets its holder in from then on. */
   openSession(body: T.OpenSession, options?: CallOptions): Promise<null> {
     return this.call(operations.openSession, { body, options });
   }

@@ -1,4 +1,4 @@
-// Asks for the server's token when it wants one, and gives it in exchange for the cookie that carries it from then on.
+// Asks for the server's token when it wants one, and gives it in exchange for a cookie that lets its holder in from then on.
 
 import { type FormEvent, useEffect, useState } from "react";
 import { post, sentenceOf } from "../api/client";

@@ -21,6 +21,8 @@ const PEERS: usize = 1024;
 pub(super) enum Failure {
     NoToken,
     WrongToken,
+    /// Not the token's failure, or another service's cookie would keep a page from bringing the token.
+    WrongCookie,
 }
 
 #[derive(Debug, Default)]

@@ -11,7 +11,9 @@ mod failures;
 mod host;
 mod origin;
 mod peer;
+mod proxy;
 mod scope;
+mod session;
 mod token;
 
 use std::path::PathBuf;
@@ -33,10 +35,8 @@ pub(crate) use copy::keep_to_reading;
 use failures::{Failure, Failures};
 pub use peer::Peer;
 pub(crate) use scope::keep_to_scope;
+pub(crate) use session::Holder;
 pub use token::attempt_token;
-
-/// The marks of a proxy. Its connection is the person's own, but the caller behind it may be anyone.
-const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /// Whose request it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,10 +96,18 @@ impl Access {
         self.rules.require_token
     }
 
-    /// Returns the cookie that carries a token for this server's page.
-    pub(crate) fn cookie(&self, token: &str) -> Result<HeaderValue, Problem> {
-        let year = 365 * 24 * 60 * 60;
-        token::set_cookie(self.rules.port, token, year, self.is_secure)
+    /// Returns the cookies to set for a caller who has brought a token: the one that lets its holder in from then on, and
+    /// the end of one that another service of this machine may have put before it.
+    pub(crate) fn cookies(&self, token: &str, holder: Holder) -> Result<[HeaderValue; 2], Problem> {
+        let rules = &self.rules;
+        let value = match token::caller(&rules.token, token) {
+            Some(Caller::Owner) => session::key(&rules.token, holder),
+            _ => token.to_string(),
+        };
+        let kept = session::set_cookie(rules.port, &value, "/", session::YEAR, self.is_secure);
+        let ended = session::set_cookie(rules.port, "", "/api", 0, self.is_secure);
+        kept.zip(ended)
+            .map(<[HeaderValue; 2]>::from)
             .ok_or_else(|| Problem::invalid("`token` must be a token of this server"))
     }
 
@@ -122,18 +130,55 @@ impl Access {
         })
     }
 
-    fn identify(&self, request: &Request) -> Result<Caller, Problem> {
+    fn identify(&self, request: &Request, holder: Holder) -> Result<Caller, Problem> {
         let rules = &self.rules;
         let peer = request.extensions().get::<Peer>().copied();
-        if let Some(token) = token::given(request.headers(), rules.port) {
+        if let Some(token) = token::given(request.headers()) {
             return self.caller(token, peer);
         }
+        // Every service of this machine may set a cookie for the name the page is under, so a cookie only ever lets in:
+        // whoever needs none is not kept out by one.
         if peer == Some(Peer::SameUser) && !rules.require_token {
             return Ok(Caller::Owner);
         }
         let place = self.place_of_token(peer);
         let message = format!("send the token in {place} as `Authorization: Bearer <token>`");
-        Err(self.refusal(peer, Failure::NoToken, message))
+        match self.of_cookies(request, peer, holder) {
+            Cookies::Of(caller) => Ok(caller),
+            Cookies::None => Err(self.refusal(peer, Failure::NoToken, message)),
+            Cookies::Wrong => Err(self.refusal(peer, Failure::WrongCookie, message)),
+        }
+    }
+
+    /// Finds out who a request's cookies let in. All of this server's name are looked at, because a browser sends
+    /// another service's before ours when their path is longer.
+    fn of_cookies(&self, request: &Request, peer: Option<Peer>, holder: Holder) -> Cookies {
+        let rules = &self.rules;
+        let guessed = peer
+            .filter(|peer| !peer.is_here())
+            .and_then(|peer| rules.failures.wait(peer, Failure::WrongCookie, Instant::now()));
+        let mut given = session::given(request.headers(), rules.port).peekable();
+        if given.peek().is_none() {
+            return Cookies::None;
+        }
+        let found = given.find_map(|cookie| session::caller(&rules.token, cookie, holder));
+        found.filter(|_| guessed.is_none()).map_or(Cookies::Wrong, Cookies::Of)
+    }
+
+    /// Returns the cookie that a page sets in place of what it was sent: none for one that is good, the end of one that
+    /// lets nobody in, and for one of an older Forge, which held the token itself, a key in its place.
+    fn mended(&self, request: &Request, holder: Holder) -> Option<HeaderValue> {
+        let (rules, peer) = (&self.rules, request.extensions().get::<Peer>().copied());
+        match self.of_cookies(request, peer, holder) {
+            Cookies::None => None,
+            Cookies::Wrong => session::set_cookie(rules.port, "", "/", 0, self.is_secure),
+            Cookies::Of(_) => {
+                let held = session::given(request.headers(), rules.port)
+                    .any(|cookie| token::caller(&rules.token, cookie) == Some(Caller::Owner));
+                let key = held.then(|| session::key(&rules.token, holder))?;
+                session::set_cookie(rules.port, &key, "/", session::YEAR, self.is_secure)
+            }
+        }
     }
 
     fn refusal(&self, peer: Option<Peer>, failure: Failure, message: String) -> Problem {
@@ -152,6 +197,14 @@ impl Access {
     }
 }
 
+/// What the cookies of a request say.
+enum Cookies {
+    None,
+    /// There are some, and none lets anybody in.
+    Wrong,
+    Of(Caller),
+}
+
 impl std::fmt::Debug for Rules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The token stays out, so that no log line ever holds it.
@@ -166,23 +219,23 @@ async fn admit(State(access): State<Access>, mut request: Request, next: Next) -
     {
         return problem.into_response();
     }
-    if FORWARDED.iter().any(|name| request.headers().contains_key(*name))
+    // Asked of the kernel, and whatever a header says: a key that was handed on must not be good from elsewhere.
+    let holder = Holder::of(request.extensions().get::<Peer>().copied());
+    request.extensions_mut().insert(holder);
+    if proxy::has_left_its_mark(request.headers())
         && let Some(peer) = request.extensions_mut().get_mut::<Peer>()
     {
         *peer = peer.seen_through_a_proxy();
     }
     if is_open(&request) {
-        // A cookie that outlived its token would shut the owner out of their own page, so the page drops it.
-        let stale = shell::is_page(request.uri().path())
-            && token::given(request.headers(), rules.port)
-                .is_some_and(|given| given.and_then(|token| token::caller(&rules.token, token)).is_none());
+        let mended = shell::is_page(request.uri().path()).then(|| access.mended(&request, holder)).flatten();
         let mut response = next.run(request).await;
-        if stale && let Some(cookie) = token::set_cookie(rules.port, "", 0, access.is_secure) {
+        if let Some(cookie) = mended {
             response.headers_mut().insert(header::SET_COOKIE, cookie);
         }
         return response;
     }
-    match access.identify(&request) {
+    match access.identify(&request, holder) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await

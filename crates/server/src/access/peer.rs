@@ -18,7 +18,12 @@ impl Peer {
     pub(crate) fn of(remote: SocketAddr, local: SocketAddr) -> Self {
         let address = remote.ip().to_canonical();
         if !address.is_loopback() {
-            return Peer::Address(network(address));
+            // Beyond loopback nobody is the owner without the token, but another user of this machine is told apart.
+            let is_own = address == local.ip().to_canonical();
+            return match is_own.then(|| os::user(remote, local)).flatten() {
+                Some(os::User::Other(user)) => Peer::OtherUser(user),
+                Some(os::User::Same) | None => Peer::Address(network(address)),
+            };
         }
         match os::user(remote, local) {
             Some(os::User::Same) => Peer::SameUser,

@@ -182,7 +182,9 @@ async fn a_token_decides_and_always_narrows() {
         ("Authorization: Bearer wrong\r\n".to_string(), 401, "not the token".to_string()),
         ("Authorization: Bearer\r\n".to_string(), 401, "not the token".to_string()),
         (format!("Authorization: Basic {TOKEN}\r\n"), 401, "not the token".to_string()),
-        ("Cookie: forge_PORT=wrong\r\n".to_string(), 401, "not the token".to_string()),
+        // Any service of the machine may have set it: only a header narrows.
+        ("Cookie: forge_PORT=wrong\r\n".to_string(), 200, "Owner".to_string()),
+        (format!("Cookie: forge_PORT={scoped}\r\n"), 200, "Owner".to_string()),
         (format!("Authorization: Bearer wrong\r\nCookie: forge_PORT={TOKEN}\r\n"), 401, "not".to_string()),
     ];
     for (headers, expected, told) in cases {
@@ -195,11 +197,95 @@ async fn a_token_decides_and_always_narrows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_of_the_same_user_does_not_make_its_callers_owners() {
     let server = server(false).await;
-    for mark in ["X-Forwarded-For: 10.0.0.9\r\n", "Forwarded: for=10.0.0.9\r\n", "Via: 1.1 proxy\r\n"] {
-        assert_eq!(get(&server, "/api/projects", mark).await.0, 401, "{mark:?}");
-        let with_token = format!("{mark}Authorization: Bearer {TOKEN}\r\n");
+    let marks = [
+        "X-Forwarded-For: 10.0.0.9",
+        "X-Forwarded-Host: forge.lan",
+        "X-Forwarded-Proto: https",
+        "X-Forwarded-Port: 443",
+        "X-Forwarded-Server: front",
+        "X-Forwarded-Prefix: /forge",
+        "X-Forward-For: 10.0.0.9",
+        "Forwarded: for=10.0.0.9",
+        "Via: 1.1 proxy",
+        "X-Real-IP: 10.0.0.9",
+        "X-Client-IP: 10.0.0.9",
+        "Client-IP: 10.0.0.9",
+        "X-Cluster-Client-IP: 10.0.0.9",
+        "True-Client-IP: 10.0.0.9",
+        "CF-Connecting-IP: 10.0.0.9",
+        "CF-Ray: 1",
+        "Fastly-Client-IP: 10.0.0.9",
+        "Tailscale-User-Login: eve@example.com",
+        "X-Envoy-External-Address: 10.0.0.9",
+        "X-Original-URL: /api/projects",
+        "X-Original-Forwarded-For: 10.0.0.9",
+        "X-ProxyUser-Ip: 10.0.0.9",
+        "X-Azure-ClientIP: 10.0.0.9",
+        "X-Auth-Request-Email: eve@example.com",
+    ];
+    for mark in marks {
+        let refused = get(&server, "/api/projects", &format!("{mark}\r\n")).await.0;
+        assert!(matches!(refused, 401 | 429), "{mark:?}: {refused}");
+        let with_token = format!("{mark}\r\nAuthorization: Bearer {TOKEN}\r\n");
         assert_eq!(get(&server, "/api/projects", &with_token).await.0, 200, "{mark:?}");
     }
+    // What clients send for themselves marks nobody.
+    let plain = "User-Agent: x\r\nX-Request-Id: 1\r\nTraceparent: 00-1-1-00\r\nIdempotency-Key: k\r\n\
+                 X-Requested-With: XMLHttpRequest\r\nAccept: */*\r\n";
+    assert_eq!(get(&server, "/api/projects", plain).await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_a_cookie_lets_in_whoever_it_was_made_for() {
+    let server = server(true).await;
+    let own = session::key(TOKEN, Holder::SameUser);
+    let cases = [
+        (format!("Cookie: forge_PORT={own}\r\n"), 200),
+        // A browser sends another service's cookie first when its path is longer.
+        (format!("Cookie: forge_PORT=x; forge_PORT={own}\r\n"), 200),
+        (format!("Cookie: forge_PORT={own}; forge_PORT=x\r\n"), 200),
+        (format!("Cookie: forge_PORT=x\r\nCookie: forge_PORT={own}\r\n"), 200),
+        (format!("Cookie: forge_PORT={TOKEN}\r\n"), 200),
+        ("Cookie: forge_PORT=x\r\n".to_string(), 401),
+        (format!("Cookie: forge_PORT={}\r\n", session::key(TOKEN, Holder::OtherUser(7))), 401),
+        (format!("Cookie: forge_PORT={}\r\n", session::key("another", Holder::SameUser)), 401),
+        (format!("Authorization: Bearer {own}\r\n"), 401),
+        // A proxy of the same user hands on what its caller has brought.
+        (format!("X-Forwarded-For: 10.0.0.9\r\nCookie: forge_PORT={own}\r\n"), 200),
+    ];
+    for (headers, expected) in cases {
+        let (status, answer) = get(&server, "/api/projects", &headers).await;
+        assert_eq!(status, expected, "{headers:?} {answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_cookies_do_not_keep_a_peer_from_bringing_the_token() {
+    let server = server(true).await;
+    let far = "X-Forwarded-For: 10.0.0.9\r\n";
+    for _ in 0..12 {
+        let refused = get(&server, "/api/projects", &format!("{far}Cookie: forge_PORT=x\r\n")).await.0;
+        assert!(matches!(refused, 401 | 429), "{refused}");
+    }
+    let with_token = format!("{far}Cookie: forge_PORT=x\r\nAuthorization: Bearer {TOKEN}\r\n");
+    assert_eq!(get(&server, "/api/projects", &with_token).await.0, 200);
+}
+
+#[test]
+fn a_peer_elsewhere_that_guessed_cookies_too_often_is_not_told_when_one_is_right() {
+    let access = Access::new(1, Vec::new(), TOKEN.to_string(), "/home/ada/token".into(), true);
+    let far = Peer::Address([192, 0, 2, 1].into());
+    let ask = |cookie: &str| {
+        let mut request = Request::builder().header("Cookie", format!("forge_1={cookie}")).body(()).unwrap();
+        request.extensions_mut().insert(far);
+        access.identify(&request.map(|()| axum::body::Body::empty()), Holder::Elsewhere)
+    };
+    assert_eq!(ask(TOKEN).unwrap(), Caller::Owner);
+    for _ in 0..11 {
+        ask("guess").unwrap_err();
+    }
+    ask(TOKEN).unwrap_err();
+    assert_eq!(access.caller(Some(TOKEN), Some(far)).unwrap(), Caller::Owner);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -225,11 +311,14 @@ async fn health_the_page_and_the_exchange_of_the_token_need_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_drops_a_cookie_that_outlived_its_token() {
+async fn the_page_drops_a_cookie_that_outlived_its_token_and_mends_one_that_holds_it() {
     let server = server(false).await;
-    let dropped = format!("set-cookie: forge_{}=; ", server.address.port());
-    assert!(get(&server, "/", "Cookie: forge_PORT=old\r\n").await.1.contains(&dropped));
-    assert!(!get(&server, "/", &format!("Cookie: forge_PORT={TOKEN}\r\n")).await.1.contains("set-cookie"));
+    let port = server.address.port();
+    let page = async |cookie: &str| get(&server, "/", &format!("Cookie: forge_PORT={cookie}\r\n")).await.1;
+    assert!(page("old").await.contains(&format!("set-cookie: forge_{port}=; ")));
+    let own = session::key(TOKEN, Holder::SameUser);
+    assert!(!page(&own).await.contains("set-cookie"));
+    assert!(page(TOKEN).await.contains(&format!("set-cookie: forge_{port}={own}; ")));
     assert!(!get(&server, "/", "").await.1.contains("set-cookie"));
 }
 
@@ -241,11 +330,11 @@ async fn another_user_of_this_machine_needs_the_token() {
     }
     let server = server(false).await;
     let port = server.address.port();
-    let ask = move |user: u32, token: Option<&str>| {
+    let ask = move |user: u32, header: Option<String>| {
         let mut command = Command::new("setpriv");
         command.arg(format!("--reuid={user}")).arg("--clear-groups").args(["curl", "-sS", "-m", "30"]);
-        if let Some(token) = token {
-            command.arg("-H").arg(format!("Authorization: Bearer {token}"));
+        if let Some(header) = header {
+            command.arg("-H").arg(header);
         }
         let output = command.arg(format!("http://127.0.0.1:{port}/api/projects")).output();
         let output = output.expect("this test needs `setpriv` (util-linux) and `curl`");
@@ -259,7 +348,15 @@ async fn another_user_of_this_machine_needs_the_token() {
             assert!(told.contains("send the token in the file `token`"), "{told}");
             assert!(!told.contains("/home/ada"), "{told}");
         }
-        assert_eq!(ask(65534, Some(TOKEN)), "Owner");
+        assert_eq!(ask(65534, Some(format!("Authorization: Bearer {TOKEN}"))), "Owner");
+        // A service of another user reads the cookies that a browser sends to this host name; it gets nowhere by them.
+        let cookie = |value: String| Some(format!("Cookie: forge_{port}={value}"));
+        for value in [TOKEN.to_string(), session::key(TOKEN, Holder::SameUser)] {
+            assert!(ask(12345, cookie(value)).contains("send the token"));
+        }
+        // Whoever has brought the token as that user is let in by their own key.
+        assert_eq!(ask(12345, cookie(session::key(TOKEN, Holder::OtherUser(12345)))), "Owner");
+        assert!(ask(12346, cookie(session::key(TOKEN, Holder::OtherUser(12345)))).contains("send the token"));
     });
     asked.await.unwrap();
 }

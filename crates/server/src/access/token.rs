@@ -1,6 +1,6 @@
-//! Tokens: where a request carries one, whose it is, and the tokens that belong to one attempt only.
+//! Tokens: the header that carries one, whose it is, and the tokens that belong to one attempt only.
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use forge_model::AttemptId;
 use sha2::{Digest, Sha256};
 
@@ -8,11 +8,13 @@ use super::Caller;
 
 /// Makes the token of an attempt from the server's own; it needs no record, because it can be made again.
 pub fn attempt_token(token: &str, attempt: AttemptId) -> String {
-    let mut text = format!("{attempt}.");
-    for byte in keyed_hash(token.as_bytes(), attempt.to_string().as_bytes()) {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+    format!("{attempt}.{}", derived(token, &attempt.to_string()))
+}
+
+/// Makes a key of the token and what the key is for, in letters and digits.
+pub(super) fn derived(token: &str, purpose: &str) -> String {
+    let bytes = keyed_hash(token.as_bytes(), purpose.as_bytes());
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns whose token was given, if it is one of this server's.
@@ -29,36 +31,15 @@ pub(super) fn caller(token: &str, given: &str) -> Option<Caller> {
     same(&attempt_token(token, attempt), given).then_some(Caller::Attempt(attempt))
 }
 
-/// Returns the token a request carries: none when it carries none, some none when what it carries is no token.
-/// The header counts before the cookie, because a program that sets it means it.
-pub(super) fn given(headers: &HeaderMap, port: u16) -> Option<Option<&str>> {
-    if let Some(value) = headers.get(header::AUTHORIZATION) {
-        let token = value.to_str().ok().and_then(|text| text.split_once(' '));
-        return Some(
-            token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, t)| t.trim()),
-        );
-    }
-    let name = format!("forge_{port}");
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(';'))
-        .filter_map(|pair| pair.split_once('='))
-        .find(|(key, _)| key.trim() == name)
-        .map(|(_, token)| Some(token.trim()))
-}
-
-/// Returns a cookie that carries a token; none when the token cannot stand in a cookie.
-pub(super) fn set_cookie(port: u16, token: &str, seconds: u64, is_secure: bool) -> Option<HeaderValue> {
-    let plain = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    let secure = if is_secure { "; Secure" } else { "" };
-    let text = format!("forge_{port}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}");
-    plain.then(|| HeaderValue::from_str(&text).ok()).flatten()
+/// Returns the token in a request's header: none when it has no such header, some none when what it carries is no token.
+pub(super) fn given(headers: &HeaderMap) -> Option<Option<&str>> {
+    let value = headers.get(header::AUTHORIZATION)?;
+    let token = value.to_str().ok().and_then(|text| text.split_once(' '));
+    Some(token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim()))
 }
 
 /// Compares by hash, so that the time it takes tells nothing about the text.
-fn same(one: &str, other: &str) -> bool {
+pub(super) fn same(one: &str, other: &str) -> bool {
     let (one, other) = (Sha256::digest(one), Sha256::digest(other));
     one.iter().zip(other.iter()).fold(0, |unlike, (a, b)| unlike | (a ^ b)) == 0
 }
@@ -77,6 +58,8 @@ fn keyed_hash(key: &[u8], message: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -110,24 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_in_the_header_before_the_cookie() {
+    fn a_token_is_read_from_the_header() {
         let mut headers = HeaderMap::new();
-        assert_eq!(given(&headers, 8887), None);
-        headers.insert(header::COOKIE, HeaderValue::from_static("a=b; forge_8887=one; forge_1=two"));
-        assert_eq!(given(&headers, 8887), Some(Some("one")));
-        assert_eq!(given(&headers, 9), None);
+        assert_eq!(given(&headers), None);
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("bearer three"));
-        assert_eq!(given(&headers, 8887), Some(Some("three")));
+        assert_eq!(given(&headers), Some(Some("three")));
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Basic three"));
-        assert_eq!(given(&headers, 8887), Some(None));
-    }
-
-    #[test]
-    fn a_token_cannot_smuggle_attributes_into_a_cookie() {
-        assert!(set_cookie(8887, "x; Domain=evil", 1, true).is_none());
-        let cookie = set_cookie(8887, "abc", 5, false).unwrap();
-        assert_eq!(cookie, "forge_8887=abc; HttpOnly; SameSite=Strict; Path=/; Max-Age=5");
-        let cookie = set_cookie(8887, "abc", 5, true).unwrap();
-        assert_eq!(cookie, "forge_8887=abc; HttpOnly; SameSite=Strict; Path=/; Max-Age=5; Secure");
+        assert_eq!(given(&headers), Some(None));
     }
 }

@@ -1,11 +1,12 @@
-//! Exchanging the token in the page's address for a cookie that scripts cannot read.
+//! Exchanging the token in the page's address for a cookie that scripts cannot read, and that does not hold the token.
 
 use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 
 use crate::Peer;
+use crate::access::Holder;
 use crate::api::{Api, Body, need, op};
 use crate::decode::{Fields, names};
 use crate::envelope::NOTHING;
@@ -18,18 +19,20 @@ pub(super) fn api() -> Api {
     Api::new().post(
         "/api/session",
         open,
-        op("openSession", "Exchanges a token for the cookie that carries it from then on.")
+        op("openSession", "Exchanges a token for a cookie that lets its holder in from then on.")
             .takes(OPEN_SESSION),
     )
 }
 
-/// Takes a token and answers with the cookie that carries it from then on.
+/// Takes a token and answers with the cookie that lets its holder in from then on.
 async fn open(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
+    Extension(holder): Extension<Holder>,
     fields: Fields,
 ) -> Result<Response, Problem> {
     let token = fields.line(names::TOKEN)?;
     app.access.caller(Some(&token), peer.map(|Extension(peer)| peer))?;
-    Ok(([(header::SET_COOKIE, app.access.cookie(&token)?)], NOTHING).into_response())
+    let cookies = app.access.cookies(&token, holder)?.map(|cookie| (header::SET_COOKIE, cookie));
+    Ok((AppendHeaders(cookies), NOTHING).into_response())
 }

@@ -130,6 +130,8 @@ async fn every_caller_reaches_exactly_what_the_table_says() {
         ("attempt token", vec![of_attempt(&own)], [403, 403, 101, 403, 200]),
         ("another attempt's token", vec![of_attempt(&other)], [403, 403, 403, 403, 200]),
         ("cookie", vec![cookie(TOKEN)], OPEN),
+        ("a cookie that is no token", vec![cookie("guess")], OPEN),
+        ("proxied, a cookie that is no token", vec![("Via", "1.1 x".into()), cookie("guess")], UNKNOWN),
         ("cookie of another port", vec![("Cookie", format!("forge_{}={TOKEN}", port ^ 1))], OPEN),
         ("proxied", vec![("X-Forwarded-For", "192.0.2.1".into())], UNKNOWN),
         ("proxied, owner token", vec![("X-Forwarded-For", "192.0.2.1".into()), bearer(TOKEN)], OPEN),
@@ -146,6 +148,7 @@ async fn every_caller_reaches_exactly_what_the_table_says() {
     }
     let by_others = [
         ("another uid", 12345, vec![], UNKNOWN),
+        ("another uid, cookie with the token", 12345, vec![cookie(TOKEN)], UNKNOWN),
         ("another uid, wrong token", 12345, vec![bearer("guess")], UNKNOWN),
         ("another uid, owner token", 12346, vec![bearer(TOKEN)], OPEN),
         ("another uid, attempt token", 12346, vec![of_attempt(&own)], [403, 403, 101, 403, 200]),
