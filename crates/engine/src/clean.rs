@@ -1,10 +1,13 @@
 //! Forgetting what has had its time: old keys, old events, and which trash is old.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use forge_model::Time;
+
+use crate::ages::Ages;
 use crate::background::blocking;
-use crate::once::forget_before;
+use crate::once::REMEMBERED_MILLIS;
 use crate::store::{calls, events, notices};
 use crate::{Engine, Result};
 
@@ -18,7 +21,7 @@ const EVENTS_MILLIS: i64 = 7 * 24 * 60 * 60 * 1000;
 const NOTICES_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// How long the trash is kept.
-const TRASH: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const TRASH_MILLIS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 impl Engine {
     /// Cleans up now and then, for as long as the engine lives.
@@ -37,31 +40,33 @@ impl Engine {
     }
 
     async fn clean(&self) -> Result<()> {
-        let cleaned = self.inner.store.write(|tx| {
-            calls::forget(tx.conn(), forget_before(tx.now()))?;
-            notices::forget(tx.conn(), tx.now().plus_millis(-NOTICES_MILLIS))?;
-            events::forget(tx.conn(), tx.now().plus_millis(-EVENTS_MILLIS))?;
+        let ages = self.ages().await?;
+        let (calls, notices) = (ages.before(REMEMBERED_MILLIS), ages.before(NOTICES_MILLIS));
+        let events = ages.before(EVENTS_MILLIS);
+        let cleaned = self.inner.store.write(move |tx| {
+            calls::forget(tx.conn(), calls)?;
+            notices::forget(tx.conn(), notices)?;
+            events::forget(tx.conn(), events)?;
             Ok(())
         });
         cleaned.await?;
-        self.clean_images().await?;
+        self.clean_images(&ages).await?;
         self.trash_temporary_files().await?;
         let objects = self.objects();
-        blocking(move || objects.purge(SystemTime::now())).await?;
-        self.drop_old_snapshots().await
+        let clock = ages.clone();
+        blocking(move || objects.purge(&clock)).await?;
+        self.drop_old_snapshots(&ages).await
     }
 }
 
 /// Finds what has been in the trash for its time. Everything in there was renamed into it by Forge. Blocks.
-pub(crate) fn expired(trash: &Path, now: SystemTime) -> Vec<PathBuf> {
+pub(crate) fn expired(trash: &Path, ages: &Ages) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt;
     let entries = std::fs::read_dir(trash).into_iter().flatten().flatten();
     let old = entries.filter(|entry| {
         // A rename keeps the old times of a file but sets the change time, so that is the age in the trash.
-        entry.metadata().is_ok_and(|meta| {
-            let moved = SystemTime::UNIX_EPOCH + Duration::from_secs(meta.ctime().unsigned_abs());
-            now.duration_since(moved).is_ok_and(|age| age > TRASH)
-        })
+        let moved = entry.metadata().map(|meta| Time::from_millis(meta.ctime().saturating_mul(1000)));
+        moved.is_ok_and(|moved| ages.of(moved) > TRASH_MILLIS)
     });
     old.map(|entry| entry.path()).collect()
 }
@@ -74,8 +79,18 @@ mod tests {
     fn the_trash_keeps_things_for_a_week() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("worktree")).unwrap();
-        assert_eq!(expired(dir.path(), SystemTime::now()), Vec::<PathBuf>::new());
-        let later = SystemTime::now() + TRASH + Duration::from_secs(60);
-        assert_eq!(expired(dir.path(), later), [dir.path().join("worktree")]);
+        let now = crate::store::now();
+        assert_eq!(expired(dir.path(), &Ages::right_at(now)), Vec::<PathBuf>::new());
+        let later = Ages::right_at(now.plus_millis(TRASH_MILLIS + 60_000));
+        assert_eq!(expired(dir.path(), &later), [dir.path().join("worktree")]);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_does_not_empty_the_trash() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("worktree")).unwrap();
+        let now = crate::store::now();
+        let jumped = Ages::right_at(now).jumped_to(now.plus_millis(10 * 365 * 24 * 60 * 60 * 1000));
+        assert_eq!(expired(dir.path(), &jumped), Vec::<PathBuf>::new());
     }
 }

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use forge_model::{AttemptId, Noun, Op};
 
+use crate::ages::Ages;
 use crate::background::blocking;
 use crate::clean::expired;
 use crate::error::whole;
@@ -143,9 +144,10 @@ impl Engine {
         let mut cleaned = Cleaned::default();
         let engine = self.clone();
         let lifetimes = Lifetimes::read(&blocking(move || engine.stored_config()).await??);
-        self.sweep_attempts(lifetimes, dry_run, measure, &mut cleaned).await?;
-        self.sweep_strays(lifetimes.expire, dry_run, measure, &mut cleaned).await?;
-        self.sweep_trash(dry_run, measure, &mut cleaned).await?;
+        let ages = self.ages().await?;
+        self.sweep_attempts(lifetimes, &ages, dry_run, measure, &mut cleaned).await?;
+        self.sweep_strays(lifetimes.expire, &ages, dry_run, measure, &mut cleaned).await?;
+        self.sweep_trash(&ages, dry_run, measure, &mut cleaned).await?;
         self.drop_dead_links().await?;
         Ok(cleaned)
     }
@@ -153,17 +155,17 @@ impl Engine {
     async fn sweep_attempts(
         &self,
         lifetimes: Lifetimes,
+        ages: &Ages,
         dry_run: bool,
         measure: bool,
         cleaned: &mut Cleaned,
     ) -> Result<()> {
-        let now = crate::store::now();
         let (resting, halves) = self
             .inner
             .store
             .read(|conn| Ok((lodgings::at_rest(conn)?, lodgings::half_removed(conn)?)))
             .await?;
-        let engine = self.clone();
+        let (engine, clock) = (self.clone(), ages.clone());
         // One repository whose disk does not answer must not keep the others from being cleaned up.
         let (found, decided, gone, mut silent) = blocking(move || -> Result<_> {
             let resting: Vec<Lodging> = resting.into_iter().filter(|one| one.worktree.exists()).collect();
@@ -177,7 +179,7 @@ impl Engine {
             for one in resting {
                 let begun = Instant::now();
                 let is_silent = silent.contains(&one.repository);
-                let due = due(&one, lifetimes, now, || !is_silent && engine.is_landed(&one));
+                let due = due(&one, lifetimes, &clock, || !is_silent && engine.is_landed(&one));
                 if begun.elapsed() > PATIENCE {
                     silent.insert(one.repository.clone());
                 }
@@ -383,9 +385,15 @@ impl Engine {
         self.inner.paths.trash().join(id.to_string()).join("ignored")
     }
 
-    async fn sweep_trash(&self, dry_run: bool, measure: bool, cleaned: &mut Cleaned) -> Result<()> {
-        let trash = self.inner.paths.trash();
-        for path in blocking(move || expired(&trash, SystemTime::now())).await? {
+    async fn sweep_trash(
+        &self,
+        ages: &Ages,
+        dry_run: bool,
+        measure: bool,
+        cleaned: &mut Cleaned,
+    ) -> Result<()> {
+        let (trash, ages) = (self.inner.paths.trash(), ages.clone());
+        for path in blocking(move || expired(&trash, &ages)).await? {
             let bytes = if measure { Some(measured(&path).await?) } else { None };
             let doomed = path.clone();
             if !dry_run && let Err(error) = blocking(move || std::fs::remove_dir_all(&doomed)).await? {

@@ -11,6 +11,7 @@ use std::path::Path;
 use forge_model::{Image, ImageId, TaskId};
 use sha2::{Digest, Sha256};
 
+use crate::ages::Ages;
 use crate::background::{blocking, detached};
 use crate::error::io_error;
 use crate::image_kind;
@@ -157,10 +158,10 @@ impl Engine {
     }
 
     /// Deletes images that nothing refers to and files that no row knows.
-    pub(crate) async fn clean_images(&self) -> Result<()> {
+    pub(crate) async fn clean_images(&self, ages: &Ages) -> Result<()> {
         // Nobody is between a file and its row while this is held.
         let _turn = self.inner.images.lock().await;
-        let before = crate::store::now().plus_millis(-ORPHAN_MILLIS);
+        let before = ages.before(ORPHAN_MILLIS);
         let cleaned = self.inner.store.write(move |tx| {
             for orphan in images::orphans(tx.conn(), before)? {
                 tracing::info!(image.id = %orphan.id, "image {} belongs to nothing and is deleted", orphan.id);

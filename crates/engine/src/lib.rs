@@ -6,6 +6,7 @@
 mod activity;
 mod acts;
 mod agent_files;
+mod ages;
 mod aside;
 mod ask_rules;
 mod asks;

@@ -3,9 +3,10 @@
 //! Only an attempt at rest is asked about. A clock that was put back, or an attempt dated in the future, never makes
 //! anything due.
 
-use forge_model::{TaskStatus, Time};
+use forge_model::TaskStatus;
 use serde_json::{Map, Value};
 
+use crate::ages::Ages;
 use crate::store::lodgings::Lodging;
 
 /// How long a finished attempt whose work is in its target keeps its worktree.
@@ -53,19 +54,19 @@ pub(crate) enum Due {
 pub(crate) fn due(
     lodging: &Lodging,
     lifetimes: Lifetimes,
-    now: Time,
+    ages: &Ages,
     is_landed: impl FnOnce() -> bool,
 ) -> Due {
     if lodging.status == Some(TaskStatus::Archived) {
         return Due::RemoveNow("its task is archived".to_string());
     }
-    let idle = now.millis() - lodging.active.millis();
+    let idle = ages.of(lodging.active);
     if lifetimes.expire.is_some_and(|limit| (0..).contains(&idle) && idle >= limit) {
         return Due::Remove(format!("nothing happened to it for {} hours", idle / HOUR));
     }
     let is_completed = matches!(lodging.status, Some(TaskStatus::Done | TaskStatus::Cancelled));
     let Some(limit) = lifetimes.tidy.filter(|_| is_completed) else { return Due::Nothing };
-    let since = lodging.task_changed.map_or(idle, |changed| idle.min(now.millis() - changed.millis()));
+    let since = lodging.task_changed.map_or(idle, |changed| idle.min(ages.of(changed)));
     if since < limit {
         return Due::Nothing;
     }
@@ -81,7 +82,7 @@ pub(crate) fn due(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forge_model::AttemptId;
+    use forge_model::{AttemptId, Time};
     use serde_json::json;
 
     const NOW: i64 = 1_000 * HOUR;
@@ -100,9 +101,13 @@ mod tests {
         }
     }
 
+    fn right() -> Ages {
+        Ages::right_at(Time::from_millis(NOW))
+    }
+
     fn decided(lodging: &Lodging, landed: bool) -> Due {
         let config = json!({"worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1}});
-        due(lodging, Lifetimes::read(config.as_object().unwrap()), Time::from_millis(NOW), || landed)
+        due(lodging, Lifetimes::read(config.as_object().unwrap()), &right(), || landed)
     }
 
     #[test]
@@ -129,7 +134,7 @@ mod tests {
         let config = json!({"worktrees": {"expire_after_hours": 0, "tidy_after_hours": 0}});
         let lifetimes = Lifetimes::read(config.as_object().unwrap());
         let ahead = lodging(None, -1);
-        assert_eq!(due(&ahead, lifetimes, Time::from_millis(NOW), || true), Due::Nothing);
+        assert_eq!(due(&ahead, lifetimes, &right(), || true), Due::Nothing);
     }
 
     #[test]
@@ -138,6 +143,6 @@ mod tests {
         let config = json!({"worktrees": {"expire_after_hours": null, "tidy_after_hours": null}});
         let lifetimes = Lifetimes::read(config.as_object().unwrap());
         let old = lodging(Some(TaskStatus::Done), 900);
-        assert_eq!(due(&old, lifetimes, Time::from_millis(NOW), || true), Due::Nothing);
+        assert_eq!(due(&old, lifetimes, &right(), || true), Due::Nothing);
     }
 }

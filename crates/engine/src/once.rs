@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forge_model::Time;
-
 use crate::store::calls::{self, Call};
 use crate::store::{Error as StoreError, Tx};
 use crate::{Engine, Error, Result};
@@ -80,9 +78,4 @@ impl Engine {
 /// Remembers, in the transaction that did it, that the call with this key has happened.
 pub(crate) fn remember(tx: &Tx<'_>, key: &Key, call: Call) -> std::result::Result<(), StoreError> {
     calls::insert(tx.conn(), key.key.trim(), &call, tx.now())
-}
-
-/// The moment before which keys are forgotten.
-pub(crate) fn forget_before(now: Time) -> Time {
-    now.plus_millis(-REMEMBERED_MILLIS)
 }

@@ -6,14 +6,15 @@
 
 use std::collections::HashSet;
 
-use forge_model::{AttemptId, Project, Time};
+use forge_model::{AttemptId, Project};
 use serde::{Deserialize, Serialize};
 
+use crate::ages::Ages;
 use crate::background::blocking;
 use crate::snapshots::reference;
 use crate::store::acts::{self, Act};
+use crate::store::attempts;
 use crate::store::snapshots::{self, Kept};
-use crate::store::{attempts, now};
 use crate::{Engine, ErrorKind, Result};
 
 /// How the act is called in the store.
@@ -40,17 +41,23 @@ struct Shorter {
 
 impl Engine {
     /// Lets go of snapshots that have had their time, or are too much together.
-    pub(crate) async fn drop_old_snapshots(&self) -> Result<()> {
+    pub(crate) async fn drop_old_snapshots(&self, ages: &Ages) -> Result<()> {
         let (days, bytes) = self.snapshot_limits().await?;
         for project in self.projects().await? {
-            if let Err(error) = self.drop_old_of(&project, days, bytes).await {
+            if let Err(error) = self.drop_old_of(&project, ages, days, bytes).await {
                 tracing::warn!("old snapshots of {} stay for now: {error}", project.path.display());
             }
         }
         Ok(())
     }
 
-    async fn drop_old_of(&self, project: &Project, days: Option<u64>, bytes: Option<u64>) -> Result<()> {
+    async fn drop_old_of(
+        &self,
+        project: &Project,
+        ages: &Ages,
+        days: Option<u64>,
+        bytes: Option<u64>,
+    ) -> Result<()> {
         let id = project.id;
         let ids = self.inner.store.read(move |conn| attempts::ids_of_project(conn, id)).await?;
         let mut spare = Vec::new();
@@ -60,8 +67,7 @@ impl Engine {
         spare.sort_by_key(|(_, kept)| kept.created_at);
         if let Some(days) = days {
             let millis = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MILLIS);
-            let before = Time::from_millis(now().millis().saturating_sub(millis));
-            let (old, rest) = spare.into_iter().partition(|(_, kept)| kept.created_at < before);
+            let (old, rest) = spare.into_iter().partition(|(_, kept)| ages.of(kept.created_at) > millis);
             self.let_go(project, old).await?;
             spare = rest;
         }

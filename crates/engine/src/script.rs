@@ -3,7 +3,7 @@
 //! A script has no conversation: nobody folds its output, and its exit code says how it went.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forge_model::{Run, RunKind};
 use forge_process::{Exit, Liveness, LogReader, Stream};
@@ -65,11 +65,14 @@ impl Engine {
     pub(crate) async fn drive_script(&self, run: &Run, handle: &Arc<Handle>) -> Result<()> {
         let limit = self.time_limit(run.kind).await;
         let dir = self.inner.paths.run(run.id);
+        // From here on by a clock that nobody can set: one that jumps must not end a script.
+        let (spent, since) = (self.ages().await?.of(run.started_at), Instant::now());
+        let spent = Duration::from_millis(spent.max(0).unsigned_abs());
         loop {
             let looked = dir.clone();
             let liveness = blocking(move || forge_process::liveness(&looked)).await?;
             match liveness.map_err(|error| launch::process_error(&error))? {
-                Liveness::Alive => match limit.map(|limit| left(run, limit)) {
+                Liveness::Alive => match limit.map(|limit| limit.saturating_sub(spent + since.elapsed())) {
                     Some(left) if left.is_zero() => self.ladder(run.id).await?,
                     left => {
                         // One that prints all the time would be looked at all the time.
@@ -111,12 +114,6 @@ impl Engine {
         let exit = Exit { stopped: exit.stopped && overdue.is_none(), ..exit };
         Ok((Ending::Exited(exit), Outcome { failed: true, failure: Some(why), ..Outcome::default() }))
     }
-}
-
-/// How much of its time a run has left.
-fn left(run: &Run, limit: Duration) -> Duration {
-    let spent = crate::store::now().millis().saturating_sub(run.started_at.millis());
-    limit.saturating_sub(Duration::from_millis(spent.max(0).unsigned_abs()))
 }
 
 /// Finds the last thing that was printed, for a reason that says more than a number. What is wrong is usually told on

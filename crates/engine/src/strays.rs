@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use forge_git::{Limits, SnapshotRequest};
+use forge_model::Time;
 
+use crate::ages::Ages;
 use crate::background::blocking;
 use crate::error::{io_error, whole};
 use crate::gc::{Cleaned, Left, Swept, What, measured};
@@ -18,7 +19,7 @@ use crate::store::{lodgings, settings, starts};
 use crate::{Engine, Error, Result};
 
 /// Somebody may be about to fill an empty directory.
-const EMPTY_FOR: Duration = Duration::from_secs(60 * 60);
+const EMPTY_FOR_MILLIS: i64 = 60 * 60 * 1000;
 
 /// Where the times of first sight are kept.
 const SCOPE: &str = "strays";
@@ -38,6 +39,7 @@ impl Engine {
     pub(crate) async fn sweep_strays(
         &self,
         stays: Option<i64>,
+        ages: &Ages,
         dry_run: bool,
         measure: bool,
         cleaned: &mut Cleaned,
@@ -49,11 +51,11 @@ impl Engine {
             Ok((known, seen.unwrap_or_default()))
         });
         let (known, seen): (Vec<PathBuf>, BTreeMap<String, i64>) = known.await?;
-        let (roots, reason) = (self.inner.paths.roots.clone(), self.lock_reason());
+        let (roots, reason, clock) = (self.inner.paths.roots.clone(), self.lock_reason(), ages.clone());
         let found = blocking(move || -> Result<Vec<_>> {
             let mut found = Vec::new();
             for root in roots {
-                found.extend(survey(&root, &known, &reason, SystemTime::now())?);
+                found.extend(survey(&root, &known, &reason, &clock)?);
             }
             Ok(found)
         });
@@ -76,7 +78,9 @@ impl Engine {
             }
             let name = path.to_string_lossy().into_owned();
             let first = seen.get(&name).copied().filter(|first| *first <= now).unwrap_or(now);
-            if what == What::Stray && stays.is_none_or(|stays| now - first < stays) {
+            if what == What::Stray
+                && stays.is_none_or(|stays| ages.of(Time::from_millis(first)).max(0) < stays)
+            {
                 still.insert(name, first);
                 cleaned.left.push(left(format!(
                     "{reason}; it goes to the trash when it has been so for as long as worktrees are kept"
@@ -136,12 +140,7 @@ impl Engine {
 }
 
 /// Looks at everything in the root that is not known.
-fn survey(
-    root: &Path,
-    known: &[PathBuf],
-    lock_reason: &str,
-    now: SystemTime,
-) -> Result<Vec<(PathBuf, Kind)>> {
+fn survey(root: &Path, known: &[PathBuf], lock_reason: &str, ages: &Ages) -> Result<Vec<(PathBuf, Kind)>> {
     let entries = match std::fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -156,13 +155,13 @@ fn survey(
         if ours.contains(path.as_path()) || entry.file_name() == ".pool" {
             continue;
         }
-        found.push((path.clone(), kind(&path, lock_reason, now)));
+        found.push((path.clone(), kind(&path, lock_reason, ages)));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
 }
 
-fn kind(path: &Path, lock_reason: &str, now: SystemTime) -> Kind {
+fn kind(path: &Path, lock_reason: &str, ages: &Ages) -> Kind {
     let another = |why: &str| Kind::Another(why.to_string());
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -172,8 +171,7 @@ fn kind(path: &Path, lock_reason: &str, now: SystemTime) -> Kind {
         return another("it is no directory, and nobody here knows it");
     }
     if std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()) {
-        let age = meta.modified().ok().and_then(|changed| now.duration_since(changed).ok());
-        let is_old = age.is_some_and(|age| age >= EMPTY_FOR);
+        let is_old = meta.modified().is_ok_and(|changed| ages.of_file(changed) >= EMPTY_FOR_MILLIS);
         return if is_old { Kind::Empty } else { another("it is empty, but has not been so for an hour") };
     }
     let file = std::fs::read_to_string(path.join(".git")).unwrap_or_default();
@@ -196,8 +194,8 @@ fn kind(path: &Path, lock_reason: &str, now: SystemTime) -> Kind {
 mod tests {
     use super::*;
 
-    fn found(root: &Path, known: &[PathBuf], now: SystemTime) -> Vec<(String, Kind)> {
-        let found = survey(root, known, "forge /home/a", now).unwrap();
+    fn found(root: &Path, known: &[PathBuf], now: Time) -> Vec<(String, Kind)> {
+        let found = survey(root, known, "forge /home/a", &Ages::right_at(now)).unwrap();
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.into_iter().map(|(path, kind)| (name(path), kind)).collect()
     }
@@ -226,13 +224,14 @@ mod tests {
         worktree(&root, "theirs", Some("forge /home/b"));
         worktree(&root, "persons", None);
         let known = [root.join("known")];
-        let later = SystemTime::now() + EMPTY_FOR + Duration::from_secs(60);
-        let cleanable = |now: SystemTime| {
+        let now = crate::store::now();
+        let later = now.plus_millis(EMPTY_FOR_MILLIS + 60_000);
+        let cleanable = |now: Time| {
             let found = found(&root, &known, now).into_iter();
             found.filter(|(_, kind)| !matches!(kind, Kind::Another(_))).collect::<Vec<_>>()
         };
         assert_eq!(cleanable(later), [("empty".to_string(), Kind::Empty), ("ours".to_string(), Kind::Ours)]);
-        assert_eq!(cleanable(SystemTime::now()), [("ours".to_string(), Kind::Ours)]);
+        assert_eq!(cleanable(now), [("ours".to_string(), Kind::Ours)]);
         let all: Vec<String> = found(&root, &known, later).into_iter().map(|(name, _)| name).collect();
         assert_eq!(all, ["empty", "files", "note.txt", "ours", "persons", "theirs"]);
     }

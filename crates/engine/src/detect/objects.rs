@@ -10,10 +10,11 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::Result;
+use crate::ages::Ages;
 use crate::error::io_error;
 
 /// How long a content is kept after it was last wanted.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// How old a time may be before it is set anew.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -66,11 +67,11 @@ impl Objects {
     }
 
     /// Forgets what nobody wanted for its time.
-    pub(crate) fn purge(&self, now: SystemTime) {
+    pub(crate) fn purge(&self, ages: &Ages) {
         let Ok(entries) = fs::read_dir(&self.0) else { return };
         for entry in entries.flatten() {
             let modified = entry.metadata().and_then(|meta| meta.modified());
-            let old = modified.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEPT));
+            let old = modified.is_ok_and(|at| ages.of_file(at) > KEPT_MILLIS);
             if old && let Err(error) = fs::remove_file(entry.path()) {
                 tracing::warn!("could not purge {}: {error}", entry.path().display());
             }
@@ -94,9 +95,13 @@ mod tests {
         let name = objects.keep(b"one").unwrap();
         assert_eq!(objects.keep(b"one").unwrap(), name);
         assert_eq!(objects.read(&name).unwrap().as_deref(), Some(&b"one"[..]));
-        objects.purge(SystemTime::now());
+        let now = crate::store::now();
+        objects.purge(&Ages::right_at(now));
         assert!(objects.read(&name).unwrap().is_some());
-        objects.purge(SystemTime::now() + KEPT + Duration::from_secs(1));
+        let later = now.plus_millis(KEPT_MILLIS + 1000);
+        objects.purge(&Ages::right_at(now).jumped_to(later));
+        assert!(objects.read(&name).unwrap().is_some(), "a jump of the clock makes nothing older");
+        objects.purge(&Ages::right_at(later));
         assert!(objects.read(&name).unwrap().is_none());
     }
 }

@@ -10,6 +10,7 @@ mod bad_world;
 mod browsing;
 mod cards;
 mod cleaning;
+mod clock;
 mod config;
 mod copied_files;
 mod copies;
