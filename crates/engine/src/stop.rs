@@ -135,7 +135,15 @@ impl Engine {
         self.may_change()?;
         let dir = self.inner.paths.run(id);
         let (stopped, liveness) = blocking(move || {
-            let stopped = Control::connect_within(&dir, PATIENCE).and_then(|control| control.stop(&LADDER));
+            // A shim that somebody has frozen answers once it goes on.
+            let stopped = forge_process::thaw(&dir)
+                .and_then(|()| Control::connect_within(&dir, PATIENCE))
+                .and_then(|control| control.stop(&LADDER));
+            if stopped.is_err() && matches!(forge_process::liveness(&dir), Ok(Liveness::Alive)) {
+                // One that does not answer all the same is killed, and the kernel ends its agent.
+                let killed = forge_process::kill_shim(&dir);
+                tracing::warn!(run.id = %id, "the shim of run {id} does not answer and is killed: {killed:?}");
+            }
             (stopped, forge_process::liveness(&dir))
         })
         .await?;

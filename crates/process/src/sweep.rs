@@ -178,7 +178,7 @@ pub(crate) fn marked(marker: &str) -> io::Result<Vec<Process>> {
     Ok(os::own_processes()?.filter(|process| !process.zombie && process.has_variable(marker)).collect())
 }
 
-fn shim_record(dir: &Path) -> Result<Option<ShimRecord>> {
+pub(crate) fn shim_record(dir: &Path) -> Result<Option<ShimRecord>> {
     let path = dir.join(SHIM);
     match fs::read(&path) {
         // A power cut may leave it empty: nothing it spoke of has outlived that, and the run must still end.

@@ -22,8 +22,12 @@ fn pid(world: &World, run: RunId, key: &str) -> u32 {
 }
 
 pub(crate) fn kill(pid: u32) {
+    signal(pid, rustix::process::Signal::KILL);
+}
+
+fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
 }
 
 #[test]
@@ -55,6 +59,24 @@ fn an_agent_that_ignores_signals_is_gone_too() {
     world.run(world.engine().stop_attempt(started.attempt.attempt.id)).unwrap();
     assert!(!is_alive(agent));
     assert_eq!(world.attempt(started.attempt.attempt.id).attempt.state, AttemptState::Stopped);
+}
+
+#[test]
+fn a_supervisor_that_somebody_has_frozen_is_stopped_all_the_same() {
+    let world = World::new();
+    let started = world.start("say begun\nhang");
+    world.wait_for_output(started.run.id, "begun");
+    let (shim, agent) = (shim_pid(&world, started.run.id), agent_pid(&world, started.run.id));
+    signal(shim, rustix::process::Signal::STOP);
+    eventually("the shim is frozen", || is_frozen(shim).then_some(()));
+    world.run(world.engine().stop_attempt(started.attempt.attempt.id)).unwrap();
+    assert!(!is_alive(agent) && !is_alive(shim));
+    assert_eq!(world.attempt(started.attempt.attempt.id).attempt.state, AttemptState::Stopped);
+}
+
+fn is_frozen(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('T')
 }
 
 #[test]

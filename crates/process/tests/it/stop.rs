@@ -51,6 +51,32 @@ fn an_agent_that_ignores_everything_it_can_is_killed() {
 }
 
 #[test]
+fn a_frozen_shim_goes_on_when_it_is_told_to_and_ends_with_its_agent_when_it_is_killed() {
+    let stage = Stage::new();
+    let spawned = start(&stage, "trap '' INT TERM; echo ready; while :; do sleep 0.01; done");
+    let record: serde_json::Value =
+        serde_json::from_slice(&fs::read(stage.dir.join("shim.json")).unwrap()).unwrap();
+    let shim = record["shim_pid"].as_u64().unwrap();
+    let freeze = || {
+        let pid = rustix::process::Pid::from_raw(shim.try_into().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        let stat = || fs::read_to_string(format!("/proc/{shim}/stat")).unwrap();
+        let state = || stat().rsplit(')').next().unwrap().trim_start().chars().next();
+        eventually("the shim being frozen", || (state() == Some('T')).then_some(()));
+    };
+    freeze();
+    forge_process::thaw(&stage.dir).unwrap();
+    assert!(stage.control().status().is_ok(), "it answers again");
+    freeze();
+    forge_process::kill_shim(&stage.dir).unwrap();
+    assert_eq!(liveness(&stage.dir).unwrap(), Liveness::Gone);
+    eventually("the agent's end", || (!is_running(spawned.agent_pid)).then_some(()));
+    // Nobody is there any more to be signalled.
+    forge_process::thaw(&stage.dir).unwrap();
+    forge_process::kill_shim(&stage.dir).unwrap();
+}
+
+#[test]
 fn a_step_of_zero_is_left_out() {
     let stage = Stage::new();
     start(
