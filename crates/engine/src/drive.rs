@@ -216,11 +216,18 @@ impl Engine {
                     }
                 }
                 Read::End(Liveness::Exited(exit)) => {
-                    self.finish(run, Ending::Exited(exit), log.fold.outcome()).await?;
+                    let end = exit.clone();
+                    let (back, outcome) = blocking(move || {
+                        let outcome = log.outcome(Some(&end));
+                        (log, outcome)
+                    })
+                    .await?;
+                    log = back;
+                    self.finish(run, Ending::Exited(exit), outcome).await?;
                     return blocking(move || log.close()).await;
                 }
                 Read::End(Liveness::Gone) => {
-                    self.finish_lost(run, log.fold.outcome()).await?;
+                    self.finish_lost(run, log.outcome(None)).await?;
                     return blocking(move || log.close()).await;
                 }
             }

@@ -57,7 +57,8 @@ impl Engine {
         let forgotten = outcome.session_unknown && state == RunState::Failed && run.resumed_session.is_some();
         let until = limit.map(|limit| limited::sentence(limit.until));
         // What was said of the run when it began still holds.
-        let said = [reason, until, work.trouble, live.run.reason].into_iter().flatten().collect::<Vec<_>>();
+        let said = [reason, until, unread(&outcome), work.trouble, live.run.reason];
+        let said = said.into_iter().flatten().collect::<Vec<_>>();
         let reason = Some(said.join("; ")).filter(|said| !said.is_empty());
         let again = forgotten.then(|| Waiting {
             id: format!("again-{id}"),
@@ -166,6 +167,17 @@ fn reason(state: RunState, code: Option<i64>, signal: Option<i64>, outcome: &Out
         (RunState::Killed, ..) => Some("stopped".to_string()),
         _ => None,
     }
+}
+
+/// Says that a part of what the agent said is missing.
+fn unread(outcome: &Outcome) -> Option<String> {
+    (outcome.unread > 0).then(|| {
+        format!(
+            "{} bytes of its log are damaged or gone, so a part of what the agent said may be missing here; its files \
+             are not concerned",
+            outcome.unread
+        )
+    })
 }
 
 #[cfg(test)]

@@ -138,6 +138,8 @@ pub(crate) struct Outcome {
     pub(crate) told: u64,
     /// Every turn that it was told has ended.
     pub(crate) done: bool,
+    /// How many bytes of its log are there no more, or cannot be read.
+    pub(crate) unread: u64,
 }
 
 impl std::fmt::Debug for Talk {
@@ -247,6 +249,7 @@ impl Fold {
             limit: far.limit,
             told: far.unsent.first().map_or(far.notes, |note| note - 1),
             done: far.turns_done >= far.turns_told,
+            unread: 0,
         }
     }
 }

@@ -14,7 +14,7 @@ use forge_process::{Exit, Liveness, LogReader};
 
 use crate::activity::{self, Doing};
 use crate::entries::{Claim, Writer};
-use crate::fold::{Effects, Fold};
+use crate::fold::{Effects, Fold, Outcome};
 use crate::{Result, launch};
 
 /// How much of a log is folded at a time: what it becomes is in memory at once, and each thread that folds keeps as
@@ -25,6 +25,10 @@ const PIECES: usize = 4;
 
 /// What a shell says by its exit code when it finds no such command.
 const NOT_FOUND: i32 = 127;
+
+/// Up to this length the log of a run that has ended is looked through for damage: a moment for most, and too long for
+/// the largest.
+const LOOKED_THROUGH: u64 = 64 * 1024 * 1024;
 
 /// A run's log being folded.
 #[derive(Debug)]
@@ -117,6 +121,18 @@ impl Folding {
         if shown {
             self.claim.tell(|_| {});
         }
+    }
+
+    /// How the conversation went, and how much of its log is missing. `exit` says where the log should end.
+    pub(crate) fn outcome(&self, exit: Option<&Exit>) -> Outcome {
+        let end = exit.map_or(0, |exit| exit.log_end);
+        let passed_over = self.reader.skipped() + end.saturating_sub(self.reader.position());
+        // What was read before it was spoiled is known, and yet missing from the log that people open.
+        let missing = match end {
+            1..=LOOKED_THROUGH => forge_process::missing(&self.dir, end).unwrap_or(passed_over),
+            _ => passed_over,
+        };
+        Outcome { unread: passed_over.max(missing), ..self.fold.outcome() }
     }
 
     /// What the agent does now, in words; none when it has nothing to do.
