@@ -2,9 +2,9 @@
 //! earlier server left behind is taken up.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,6 +102,7 @@ impl Engine {
                 private_dir(&paths.trash())?;
                 let store = Store::open(&paths.home, crate::store::now().millis())
                     .map_err(|error| Error::unavailable(whole(&error)))?;
+                close_to_others(&paths.home);
                 Ok((lock, store, git, paths))
             }
         })
@@ -192,8 +193,25 @@ impl Engine {
 }
 
 /// Makes a directory that only its owner may look into.
-fn private_dir(path: &Path) -> Result<()> {
+pub(crate) fn private_dir(path: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io_error("create", path))
+}
+
+/// Closes the files that hold keys to others, in case that somebody opens the directory around them. Older versions,
+/// and hands, have left them open.
+fn close_to_others(home: &Path) {
+    for name in ["forge.db", "forge.db-wal", "forge.db-shm", "config.json", "profiles.json"] {
+        let path = home.join(name);
+        let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
+        let mode = found.permissions().mode();
+        if !found.is_file() || mode & 0o077 == 0 {
+            continue;
+        }
+        let closed = std::fs::set_permissions(&path, Permissions::from_mode(mode & 0o700));
+        if let Err(error) = closed {
+            tracing::warn!("{} may be read by others, and cannot be closed: {error}", path.display());
+        }
+    }
 }
 
 /// What keeps others from a data directory for as long as it is held.

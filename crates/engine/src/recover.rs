@@ -177,7 +177,7 @@ impl Engine {
         let (engine, at) = (self.clone(), repository.clone());
         let root = self.inner.paths.root_of(&worktree);
         let returned = blocking(move || -> Result<_> {
-            std::fs::create_dir_all(&root).map_err(crate::error::io_error("create", &root))?;
+            crate::open::private_dir(&root)?;
             Ok(engine.repo(&at)?.bring_worktree_back(&back)?)
         });
         let returned = returned.await??;

@@ -5,7 +5,6 @@ use std::path::Path;
 use forge_git::{NewWorktree, Repo};
 
 use crate::background::blocking;
-use crate::error::io_error;
 use crate::intent::{Base, Intent, What};
 use crate::store::ready;
 use crate::{Engine, Error, Result};
@@ -78,7 +77,7 @@ impl Engine {
         let lock_reason = self.lock_reason();
         let root = self.inner.paths.worktrees.clone();
         let added = blocking(move || {
-            std::fs::create_dir_all(&root).map_err(io_error("create", &root))?;
+            crate::open::private_dir(&root)?;
             let new = NewWorktree { path, branch, base_oid: commit, lock_reason };
             match repo.add_worktree(&new) {
                 Ok(_) => Ok(()),

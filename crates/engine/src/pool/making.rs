@@ -110,7 +110,7 @@ impl Engine {
     ) -> Result<Fresh> {
         let (place, name) = (self.inner.paths.pool(), format!("ready-{}", &RunId::random().to_string()[..8]));
         let place = blocking(move || -> Result<_> {
-            std::fs::create_dir_all(&place).map_err(io_error("create", &place))?;
+            crate::open::private_dir(&place)?;
             place.canonicalize().map_err(io_error("open", &place))
         });
         let path = place.await??.join(name);

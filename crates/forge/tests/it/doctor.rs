@@ -50,6 +50,21 @@ fn each_problem_has_its_remedy() {
 }
 
 #[test]
+fn a_root_of_worktrees_that_others_may_look_into_is_told() {
+    let world = World::new();
+    let root = world.home().with_file_name("roots");
+    fs::create_dir(&root).unwrap();
+    let told = |mode: u32| {
+        fs::set_permissions(&root, fs::Permissions::from_mode(mode)).unwrap();
+        let mut doctor = with_programs(&world, &["git"], &["doctor"]);
+        ended(doctor.env("FORGE_WORKTREES", &root)).stdout
+    };
+    let remedy = format!("chmod 700 {}", root.display());
+    assert!(told(0o755).contains(&remedy));
+    assert!(!told(0o700).contains(&remedy));
+}
+
+#[test]
 fn with_a_server_and_an_agent_nothing_is_wrong() {
     let world = World::new();
     let agent = programs(&world, &["git"]).join("cursor-agent");

@@ -26,6 +26,7 @@ pub(super) fn checks(globals: &Globals) -> Vec<Check> {
         Ok(home) => {
             checks.push(data(&home));
             checks.extend(secrets(&home));
+            checks.extend(open_roots(&home));
             checks.push(disk("disk", &home));
             if let Some(worktrees) = environment::path(environment::FORGE_WORKTREES) {
                 checks.push(disk("worktrees", &worktrees));
@@ -148,6 +149,32 @@ fn secrets(home: &Path) -> Vec<Check> {
             ..Check::problem("files", format!("{path} may be read by others"), format!("chmod 600 {path}"))
         }
     });
+    told.collect()
+}
+
+/// Roots of worktrees outside the data directory. Forge makes one that only its owner may enter, and leaves one that was
+/// there as it is; sources and copied `.env` files lie in it.
+fn open_roots(home: &Path) -> Vec<Check> {
+    let config = fs::read_to_string(home.join("config.json")).unwrap_or_default();
+    let config: serde_json::Value = serde_json::from_str(&config).unwrap_or_default();
+    let named = config.get("workspace_dir").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let named = match (named.strip_prefix("~/"), environment::path(HOME)) {
+        (Some(below), Some(user)) => user.join(below),
+        _ => PathBuf::from(named),
+    };
+    let roots = environment::path(environment::FORGE_WORKTREES).into_iter().chain([named]);
+    let is_open = |root: &PathBuf| {
+        fs::metadata(root).is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 != 0)
+    };
+    let told =
+        roots.filter(|root| root.is_absolute() && !root.starts_with(home)).filter(is_open).map(|root| {
+            let root = root.display();
+            Check::remark(
+                "worktrees",
+                format!("others may look into {root}, where worktrees are"),
+                format!("chmod 700 {root}"),
+            )
+        });
     told.collect()
 }
 
