@@ -142,6 +142,32 @@ journey('with the server killed everything stays under one banner, and it comes 
   await world.settled(attempt.id, 'waiting');
 });
 
+journey('a server that is frozen counts as away within seconds, and comes back by itself', async (world) => {
+  await world.project('shop-api');
+  const tab = await world.open('/inbox');
+  const { page } = tab;
+  await page.getByText(/Nothing needs you/).waitFor();
+  const status = page.getByRole('status', { name: 'Connection' });
+  await status.filter({ hasText: 'online' }).waitFor();
+  let asked = 0;
+  page.on('request', (request) => { asked += request.url().includes('/api/health') ? 1 : 0; });
+  // A server that has nothing to say is asked over the socket, and stays online.
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 12_000); }));
+  assert.equal(await status.textContent(), 'online');
+  assert.equal(asked, 0);
+  world.server.kill('SIGSTOP');
+  // The browser waits for the frozen end to close its socket, while the page has given it up.
+  tab.expectsFault(/sockets at once/);
+  try {
+    await page.getByRole('alert').filter({ hasText: 'The server is away since' }).waitFor({ timeout: 20_000 });
+    assert.match(await status.textContent(), /away since/);
+  } finally {
+    world.server.kill('SIGCONT');
+  }
+  await status.filter({ hasText: 'online' }).waitFor({ timeout: 20_000 });
+  assert.equal(await page.getByRole('alert').filter({ hasText: 'The server is away' }).count(), 0);
+});
+
 journey('a page that is opened while the server is away asks once, and comes with its styles when it is back', async (world) => {
   const project = await world.project('shop-api');
   const { attempt } = await world.start(project, 'Goes on', 'say begun');

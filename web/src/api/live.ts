@@ -18,7 +18,14 @@ export type Listener = {
   after?: number;
 };
 
-const QUIET = 25_000;
+/** How often silence is counted. A page that was busy counts one beat, however long that took. */
+const BEAT = 1000;
+/** After so many silent beats the server is asked for a sign of life. */
+const ASKED = 4;
+/** After so many it is asked by another way: a slow line may be busy with one long message. */
+const ASKED_AGAIN = 6;
+/** After so many it counts as away. */
+const SILENT = 10;
 /** How long what was followed ahead waits for whoever wants it. */
 const KEPT = 10_000;
 const LONGEST_PAUSE = 10_000;
@@ -33,15 +40,20 @@ class Live {
   private readonly watchers = new Set<() => void>();
   private tries = 0;
   private timer: number | undefined;
-  private silence: number | undefined;
+  /** How many beats the socket has been silent, or has not opened. */
+  private silence = 0;
   connection: Connection = { state: "connecting" };
 
   /** Begins; called once, by `main.ts`. */
   start() {
     this.open();
+    setInterval(() => this.beat(), BEAT);
     addEventListener("online", () => this.tryNow());
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && this.connection.state === "away") this.tryNow();
+      if (document.hidden) return;
+      if (this.connection.state === "away") this.tryNow();
+      // A laptop that slept leaves a socket that looks open and says nothing: it is asked at once.
+      else this.silence = Math.max(this.silence, ASKED - 1);
     });
   }
 
@@ -107,17 +119,19 @@ class Live {
     // A try that was still under way is given up: its end is not this one's.
     const former = this.socket;
     this.socket = socket;
+    this.silence = 0;
     former?.close();
     socket.onopen = () => {
       if (this.socket !== socket) return;
       this.tries = 0;
       this.say({ state: "online", since: Date.now(), isBack: this.connection.state === "away" });
       for (const [topic, { position }] of this.topics) this.subscribe(topic, position);
-      this.listen();
+      this.silence = 0;
     };
     socket.onmessage = (event) => {
       if (this.socket !== socket) return;
-      this.listen();
+      this.silence = 0;
+      // The answer to a ping has no topic, so nobody hears it.
       this.hear(JSON.parse(event.data as string) as LiveMessage);
     };
     socket.onclose = () => this.lost(socket);
@@ -126,7 +140,6 @@ class Live {
   private lost(socket: WebSocket) {
     if (this.socket !== socket) return;
     this.socket = null;
-    clearTimeout(this.silence);
     const pause = Math.min(LONGEST_PAUSE, 500 * 2 ** this.tries);
     this.tries += 1;
     const since = this.connection.state === "away" ? this.connection.since : Date.now();
@@ -135,22 +148,24 @@ class Live {
     this.timer = window.setTimeout(() => this.open(), pause);
   }
 
-  // A laptop that slept leaves a socket that looks open and says nothing: asking is the only way to know.
-  private listen() {
-    clearTimeout(this.silence);
-    this.silence = window.setTimeout(async () => {
-      const socket = this.socket;
-      if (!socket) return;
-      const heard = await fetch("/api/health", { signal: AbortSignal.timeout(5000) }).then(
-        (response) => response.ok,
-        () => false,
+  // A server that is frozen, or a machine that is gone, closes nothing: only a sign of life tells it from one that has
+  // nothing to say. The same goes for a connection that never opens.
+  private beat() {
+    const socket = this.socket;
+    if (!socket) return;
+    this.silence += 1;
+    if (this.silence >= SILENT) {
+      this.lost(socket);
+      socket.close();
+    } else if (this.silence === ASKED) this.send({ ping: {} });
+    else if (this.silence === ASKED_AGAIN && socket.readyState === WebSocket.OPEN) {
+      fetch("/api/health", { signal: AbortSignal.timeout(BEAT * (SILENT - ASKED_AGAIN)) }).then(
+        (response) => {
+          if (response.ok && this.socket === socket) this.silence = 0;
+        },
+        () => {},
       );
-      if (heard) this.listen();
-      else {
-        this.lost(socket);
-        socket.close();
-      }
-    }, QUIET);
+    }
   }
 
   private hear(message: LiveMessage) {

@@ -74,6 +74,8 @@ async fn a_subscription_to_a_project_hears_of_that_project_only_and_ends_when_to
     let gone = next(&mut socket);
     assert_eq!(gone["value"], json!([{"op": "remove", "path": format!("/tasks/{ours}")}]));
 
+    ask(&mut socket, json!({"ping": {}}));
+    assert_eq!(next(&mut socket), json!({"pong": true}));
     ask(&mut socket, json!({"unsubscribe": {"topic": topic}}));
     subscribe(&mut socket, "events", Value::Null);
     assert_eq!(next(&mut socket)["topic"], "events");

@@ -29,6 +29,9 @@ const MOST: usize = 64;
 /// After how many events that concern nobody the position is told all the same, so that it does not expire.
 const FAR: i64 = 500;
 
+/// The answer to a ping. It is of no topic, and only whoever asks is sent it.
+const PONG: &str = "{\"pong\":true}";
+
 /// What the server sends.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -57,12 +60,19 @@ pub(crate) enum LiveValue {
     Diff(Vec<PatchOp<DiffValue>>),
 }
 
-/// What a client sends: one of the two.
+/// What a client sends: one of the three.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Request {
-    Subscribe { topic: String, after: Option<i64> },
-    Unsubscribe { topic: String },
+    Subscribe {
+        topic: String,
+        after: Option<i64>,
+    },
+    Unsubscribe {
+        topic: String,
+    },
+    /// Asks for a sign of life: a page is not shown the pings of the protocol itself.
+    Ping {},
 }
 
 /// Serves one socket until the client goes away or the server closes.
@@ -84,24 +94,28 @@ async fn serve(sink: &mut Sink, source: &mut Source, engine: Engine) -> Option<(
         let message = tokio::select! {
             heard = source.next() => match heard?.ok()? {
                 Message::Text(text) => match topics.hear(&text) {
-                    Some(refused) => refused,
+                    Some(answer) => answer,
                     None => continue,
                 },
-                Message::Binary(_) => refused(None, "messages are texts that hold JSON"),
+                Message::Binary(_) => text_of(&refused(None, "messages are texts that hold JSON"))?,
                 Message::Close(_) => return None,
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
             },
             Some(told) = topics.following.next(), if !topics.following.is_empty() => {
                 topics.note(&told);
-                told
+                text_of(&told)?
             }
             _ = ping.tick() => {
                 sink.ping().await?;
                 continue;
             }
         };
-        sink.send(&message).await?;
+        sink.send_text(message).await?;
     }
+}
+
+fn text_of(message: &LiveMessage) -> Option<String> {
+    serde_json::to_string(message).ok()
 }
 
 /// What a socket follows.
@@ -112,9 +126,10 @@ struct Topics {
 }
 
 impl Topics {
-    /// Does what a client asks; returns why not.
-    fn hear(&mut self, text: &str) -> Option<LiveMessage> {
-        match serde_json::from_str(text) {
+    /// Does what a client asks; returns what there is to answer, as a rule why not.
+    fn hear(&mut self, text: &str) -> Option<String> {
+        let refused = match serde_json::from_str(text) {
+            Ok(Request::Ping {}) => return Some(PONG.to_string()),
             Ok(Request::Subscribe { topic, after }) => self.subscribe(topic, after).err(),
             Ok(Request::Unsubscribe { topic }) => {
                 self.forget(&topic);
@@ -122,9 +137,11 @@ impl Topics {
             }
             Err(_) => Some(refused(
                 None,
-                "a message is {\"subscribe\": {\"topic\": …, \"after\": …}} or {\"unsubscribe\": {\"topic\": …}}",
+                "a message is {\"subscribe\": {\"topic\": …, \"after\": …}}, {\"unsubscribe\": {\"topic\": …}} or \
+                 {\"ping\": {}}",
             )),
-        }
+        };
+        text_of(&refused?)
     }
 
     /// Follows a topic; one that is followed already begins anew from the position that is asked for now.
