@@ -364,7 +364,7 @@ mod tests {
         let mut machine = Machine::new();
         for _ in 0..100 {
             machine.wait(HOUR);
-            machine.jump(if machine.ages.stretches.len() % 2 == 0 { 500 } else { -500 });
+            machine.jump(if machine.ages.stretches.len().is_multiple_of(2) { 500 } else { -500 });
         }
         assert!(machine.ages.stretches.len() < 5, "{}", machine.ages.stretches.len());
         for _ in 0..1000 {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_git::{RestoreRequest, Return, Returned};
+use forge_git::{Reclaimed, RestoreRequest, Return, Returned};
 use forge_model::{Attempt, AttemptId, AttemptState, Noun, Op};
 
 use crate::background::blocking;
@@ -84,7 +84,22 @@ impl Engine {
         let (engine, repository) = (self.clone(), project.path.clone());
         let returned = blocking(move || -> Result<_> {
             let repo = engine.repo(&repository)?;
-            let returned = repo.bring_worktree_back(&wanted)?;
+            let mut wanted = wanted;
+            let reclaimed = engine.reclaim(&repo, id, &wanted.path, true)?;
+            if let Reclaimed::Whole(place) = &reclaimed
+                && wanted.trash.is_none()
+                && std::fs::symlink_metadata(place).is_ok_and(|found| found.is_dir())
+            {
+                // The files are the newest there are, whatever git they were told to be of.
+                wanted.trash = Some(place.clone());
+            }
+            let returned = repo.bring_worktree_back(&wanted).inspect_err(|_| {
+                if let Reclaimed::Whole(place) = &reclaimed
+                    && !wanted.path.exists()
+                {
+                    let _back = std::fs::rename(place, &wanted.path);
+                }
+            })?;
             if let Some(aside) = aside {
                 repo.worktree(&wanted.path)?.move_back(&aside)?;
             }
@@ -156,8 +171,9 @@ impl Engine {
         let (engine, id, repository) = (self.clone(), attempt.id, repository.to_path_buf());
         let worktree = attempt.worktree.clone();
         blocking(move || {
+            let found = engine.repo(&repository)?.worktree(&worktree);
             Ok(Remains {
-                is_there: engine.repo(&repository)?.worktree(&worktree).is_ok(),
+                is_there: found.inspect(|worktree| drop(engine.drop_stale_locks(worktree))).is_ok(),
                 in_trash: engine.worktree_in_trash(id, &worktree),
                 aside: Some(engine.ignored_in_trash(id)).filter(|place| place.is_dir()),
             })

@@ -149,6 +149,9 @@ impl Engine {
         self.sweep_strays(lifetimes.expire, &ages, dry_run, measure, &mut cleaned).await?;
         self.sweep_trash(&ages, dry_run, measure, &mut cleaned).await?;
         self.drop_dead_links().await?;
+        if !dry_run {
+            self.drop_dead_entries().await?;
+        }
         Ok(cleaned)
     }
 

@@ -4,13 +4,14 @@
 
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Operation};
+use forge_git::{CommitRequest, Committed, Operation, Reclaimed};
 use forge_model::{Run, RunKind, RunState};
 
 use crate::background::blocking;
 use crate::conflicts::go_on_after_turn;
 use crate::error::whole;
 use crate::fold::Outcome;
+use crate::stale_locks::shared_locks;
 use crate::store::snapshots::Taken;
 use crate::{AttemptView, Engine, Result};
 
@@ -30,6 +31,14 @@ pub(crate) struct Work {
     pub(crate) snapshot: Option<Taken>,
     /// What could not be done, in a sentence.
     pub(crate) trouble: Option<String>,
+}
+
+impl Work {
+    /// Adds to what could not be done.
+    fn note(&mut self, trouble: Option<String>) {
+        let said = [self.trouble.take(), trouble].into_iter().flatten().collect::<Vec<_>>();
+        self.trouble = Some(said.join("; ")).filter(|said| !said.is_empty());
+    }
 }
 
 impl Engine {
@@ -54,16 +63,26 @@ impl Engine {
         let run = run.id;
         let work = blocking(move || {
             let mut work = Work::default();
-            let worktree = match engine
-                .repo(&project.path)
-                .and_then(|repo| Ok(repo.worktree(&view.attempt.worktree)?))
-            {
-                Ok(worktree) => worktree,
+            let opened = engine.repo(&project.path).and_then(|repo| {
+                let reclaimed = engine.reclaim(&repo, attempt, &view.attempt.worktree, false);
+                let worktree = repo.worktree(&view.attempt.worktree)?;
+                Ok((repo, worktree, reclaimed))
+            });
+            let (repo, worktree, reclaimed) = match opened {
+                Ok(opened) => opened,
                 Err(error) => {
-                    work.trouble = Some(format!("its work could not be looked at: {error}"));
+                    let way_out = "a follow-up moves what stands there to the trash and brings the worktree back";
+                    work.trouble = Some(format!("its work could not be looked at: {error}; {way_out}"));
                     return work;
                 }
             };
+            if let Ok(Reclaimed::Git(place)) = reclaimed {
+                let place = place.display();
+                work.trouble = Some(format!(
+                    "something else stood in place of its .git, and is in {place} now; the files stayed where they were"
+                ));
+            }
+            engine.drop_stale_locks(&worktree);
             if kind == RunKind::Setup {
                 // What it made belongs to the turn that comes.
                 work.after_head = worktree.head().ok();
@@ -71,10 +90,11 @@ impl Engine {
             }
             if worktree.operation() == Some(Operation::Rebase) {
                 // A commit would break it. It is gone on with when it is ours and everything is resolved.
-                work.trouble = match state == RunState::Completed && view.is_conflicted {
+                let trouble = match state == RunState::Completed && view.is_conflicted {
                     true => go_on_after_turn(&worktree),
                     false => Some("a rebase waits to be finished in its worktree".to_string()),
                 };
+                work.note(trouble);
             } else if state == RunState::Completed {
                 let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
                 let why = match worktree.commit_all(&commit) {
@@ -85,9 +105,12 @@ impl Engine {
                     Ok(Committed::TimedOut { after, output }) => {
                         Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
                     }
-                    Err(error) => Some(whole(&error)),
+                    Err(error) => Some(match shared_locks(&repo, &view.attempt.branch) {
+                        Some(remedy) => format!("{}; {remedy}", whole(&error)),
+                        None => whole(&error),
+                    }),
                 };
-                work.trouble = why.map(|why| format!("its changes are kept but not committed: {why}"));
+                work.note(why.map(|why| format!("its changes are kept but not committed: {why}")));
             }
             match engine.take_snapshot(
                 &worktree,
@@ -96,8 +119,7 @@ impl Engine {
             ) {
                 Ok(taken) => work.snapshot = Some(taken),
                 Err(error) => {
-                    let trouble = format!("its files could not be snapshotted: {}", whole(&error));
-                    work.trouble = Some(work.trouble.map_or(trouble.clone(), |t| format!("{t}; {trouble}")));
+                    work.note(Some(format!("its files could not be snapshotted: {}", whole(&error))));
                 }
             }
             work.after_head = worktree.head().ok();

@@ -58,7 +58,11 @@ impl Engine {
             if self.is_cut_off(id).await? {
                 cut_off.insert(id);
             } else {
-                self.snapshot(id, "before it was removed").await?;
+                self.reclaim_for_removal(id).await?;
+                if let Err(error) = self.snapshot(id, "before it was removed").await {
+                    // Its directory goes to the trash whole, so that everything in it can be had for a week.
+                    tracing::warn!(attempt.id = %id, "attempt {id} is removed without a last snapshot: {error}");
+                }
             }
         }
         let removed = self.inner.store.write(move |tx| {

@@ -56,7 +56,7 @@ impl Repo {
             return self.mend(&wanted.path).map(|()| Returned::Mended);
         }
         if let Some(parent) = wanted.path.parent() {
-            fs::create_dir_all(parent).map_err(io_error("make", parent))?;
+            make_private(parent).map_err(io_error("make", parent))?;
         }
         let reference = format!("refs/heads/{}", wanted.branch);
         let found = self.references(&[&reference])?.into_iter().find(|(name, _)| *name == reference);
@@ -162,9 +162,19 @@ impl Worktree {
             let place = self.checkout.git_dir.join("modules");
             fs::rename(&modules, &place).map_err(io_error("move back", &modules))?;
         }
+        if fs::symlink_metadata(trash.join(".git")).is_ok_and(|kind| kind.is_dir()) {
+            // A repository of its own may hold commits that exist nowhere else: it stays for the trash's time.
+            return Ok(());
+        }
         // What is left is the old `.git` file, which names an entry that is gone.
         fs::remove_dir_all(trash).map_err(io_error("remove", trash))
     }
+}
+
+/// Makes a directory that only its owner may look into; one that is there stays as it is.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Where the repositories of submodules lie in the trash.

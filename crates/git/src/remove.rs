@@ -23,15 +23,7 @@ impl Repo {
         root: &Path,
     ) -> Result<Option<PathBuf>> {
         let refuse = |why: &str| Error::NotOurWorktree { path: path.to_path_buf(), why: why.to_string() };
-        let settled = settle(path).ok_or_else(|| refuse("its path cannot be followed"))?;
-        let root = fs::canonicalize(root).map_err(io_error("resolve", root))?;
-        if !settled.starts_with(&root) || settled == root {
-            return Err(refuse(&format!("it is not under {}", root.display())));
-        }
-        // The person's checkout is never touched, not even as something inside what is removed.
-        if self.top().starts_with(&settled) || self.common_dir().starts_with(&settled) {
-            return Err(refuse("it holds the person's own checkout"));
-        }
+        let settled = self.check_is_inside(path, root)?;
         self.queued(|| {
             let is_there = fs::symlink_metadata(path).is_ok();
             let trash = if is_there {
@@ -50,6 +42,21 @@ impl Repo {
                 None => Ok(trash),
             }
         })
+    }
+
+    /// Refuses what does not lie under `root`, or holds the person's own checkout. Returns the path without links.
+    pub(crate) fn check_is_inside(&self, path: &Path, root: &Path) -> Result<PathBuf> {
+        let refuse = |why: &str| Error::NotOurWorktree { path: path.to_path_buf(), why: why.to_string() };
+        let settled = settle(path).ok_or_else(|| refuse("its path cannot be followed"))?;
+        let root = fs::canonicalize(root).map_err(io_error("resolve", root))?;
+        if !settled.starts_with(&root) || settled == root {
+            return Err(refuse(&format!("it is not under {}", root.display())));
+        }
+        // The person's checkout is never touched, not even as something inside what is removed.
+        if self.top().starts_with(&settled) || self.common_dir().starts_with(&settled) {
+            return Err(refuse("it holds the person's own checkout"));
+        }
+        Ok(settled)
     }
 
     /// Finds the entry of a worktree whose directory may be gone: its git directory, and its path as git has it.

@@ -67,6 +67,7 @@ mod standing_agents;
 mod starting;
 mod stopping;
 mod streams;
+mod stuck;
 mod travelling;
 mod trouble;
 mod undoing;

@@ -54,20 +54,20 @@ fn removing_a_project_does_not_touch_the_persons_repository() {
 }
 
 #[test]
-fn a_worktree_that_was_to_be_trashed_is_trashed_after_a_restart() {
+fn what_cannot_be_snapshotted_goes_to_the_trash_whole() {
     let mut world = World::new();
     let started = world.start("say hi");
     let attempt = world.wait_for(started.attempt.attempt.id, AttemptState::Finished).attempt;
-    // The repository cannot be read while the task is removed, so nothing is removed for now.
+    std::fs::write(attempt.worktree.join("typed.txt"), "by hand").unwrap();
+    // The worktree cannot be told to be the repository's, so nothing can be snapshotted.
     let (entries, hidden) = (world.repository.join(".git/worktrees"), world.repository.join(".git/hidden"));
     std::fs::rename(&entries, &hidden).unwrap();
-    let removed = world.run(world.engine().delete_task(started.task.task.id));
-    std::fs::rename(&hidden, &entries).unwrap();
-    assert!(removed.is_err(), "what cannot be snapshotted is not removed");
-    assert!(attempt.worktree.exists());
     world.run(world.engine().delete_task(started.task.task.id)).unwrap();
     world.restart();
     assert!(!attempt.worktree.exists());
+    let name = attempt.worktree.file_name().unwrap();
+    let place = world.home.join("trash").join(attempt.id.to_string()).join("replaced/0").join(name);
+    assert_eq!(std::fs::read_to_string(place.join("typed.txt")).unwrap(), "by hand");
     make_repository(&world.dir.path().join("other"));
 }
 
