@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, attempts, inputs, snapshots};
-use crate::{Engine, Result, detect, dev_server, limited, moves};
+use crate::{Engine, Result, detect, dev_server, limited, moves, stale_locks};
 
 /// How long the end of a run lets starts go first: somebody waits for those. Twenty at once in a repository of 5,000 files
 /// take two to three seconds; what the ends of the first of them did meanwhile would slow down the last.
@@ -45,7 +45,8 @@ impl Engine {
         let first_look = self.look_behind(run).await;
         let work = self.keep_work(run, state, &outcome).await?;
         drop(under_way);
-        let found = self.look_at_checkout(run, first_look).await;
+        let mut found = self.look_at_checkout(run, first_look).await;
+        found.extend(work.locks.iter().map(|lock| stale_locks::finding(run, lock, crate::store::now())));
         let (exit_code, signal) = match &ending {
             Ending::Exited(exit) if !exit.stopped => (exit.code.map(i64::from), exit.signal.map(i64::from)),
             Ending::Exited(exit) => (None, exit.signal.map(i64::from)),

@@ -137,7 +137,7 @@ impl Engine {
                 .repo(&repository)
                 .and_then(|repo| Ok(engine.take_snapshot_in_place(&repo, attempt, &message)?));
             match taken {
-                Ok(taken) => Work { after_head: taken.head.clone(), snapshot: Some(taken), trouble: None },
+                Ok(taken) => Work { after_head: taken.head.clone(), snapshot: Some(taken), ..Work::default() },
                 Err(error) => {
                     let trouble = format!("its files could not be snapshotted: {}", whole(&error));
                     Work { trouble: Some(trouble), ..Work::default() }

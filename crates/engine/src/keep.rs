@@ -31,6 +31,8 @@ pub(crate) struct Work {
     pub(crate) snapshot: Option<Taken>,
     /// What could not be done, in a sentence.
     pub(crate) trouble: Option<String>,
+    /// The locks of a killed git that were removed first.
+    pub(crate) locks: Vec<String>,
 }
 
 impl Work {
@@ -82,7 +84,7 @@ impl Engine {
                     "something else stood in place of its .git, and is in {place} now; the files stayed where they were"
                 ));
             }
-            engine.drop_stale_locks(&worktree);
+            work.locks = engine.drop_stale_locks(&worktree);
             if kind == RunKind::Setup {
                 // What it made belongs to the turn that comes.
                 work.after_head = worktree.head().ok();

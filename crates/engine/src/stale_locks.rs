@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_git::{Repo, Worktree};
+use forge_model::{Finding, FindingId, FindingKind, FindingState, Run, Side, Time};
 
 use crate::occupants::occupants;
 use crate::{Engine, Result};
@@ -40,6 +41,23 @@ impl Engine {
             );
         }
         dropped
+    }
+}
+
+/// What is told of a lock that was removed when a run ended.
+pub(crate) fn finding(run: &Run, lock: &str, now: Time) -> Finding {
+    let shown = "left behind by a git that was killed, and removed".to_string();
+    Finding {
+        id: FindingId::random(),
+        attempt: run.attempt,
+        run: Some(run.id),
+        kind: FindingKind::Own,
+        subject: lock.to_string(),
+        before: None,
+        after: Some(Side { shown, ..Side::default() }),
+        state: FindingState::Restored,
+        created_at: now,
+        settled_at: Some(now),
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use forge_engine::{ErrorKind, FollowUp, Options};
-use forge_model::{Attempt, AttemptState, RunId, RunState};
+use forge_model::{Attempt, AttemptState, FindingState, RunId, RunState};
 
 use crate::world::{World, eventually, git, options};
 
@@ -62,6 +62,10 @@ fn locks_that_a_killed_git_left_in_the_attempts_own_git_directory_do_not_stop_it
     );
     assert_eq!(committed(&world, &attempt, "two.txt"), "two");
     assert_eq!(reason(&world, &attempt), None);
+    let findings = world.run(world.engine().findings(attempt.id)).unwrap();
+    let told: Vec<_> = findings.iter().map(|finding| (finding.subject.as_str(), finding.state)).collect();
+    assert_eq!(told, [("index.lock", FindingState::Restored)]);
+    assert_eq!(world.attempt(attempt.id).findings, 0, "nothing is to be done about it");
     fs::write(own(&attempt).join("index.lock"), "").unwrap();
     world.land(&attempt).unwrap();
     assert_eq!(world.git(&["show", "main:two.txt"]), "two");
