@@ -39,7 +39,7 @@ impl Engine {
     async fn go_on(&self, site: &Site) -> Result<Rebased> {
         self.snapshot(site.attempt.id, "before a rebase goes on").await?;
         let work = site.clone();
-        match blocking(move || go_on_rebasing(&work.worktree)).await?? {
+        match blocking(move || go_on_rebasing(&work.worktree, &work.attempt.branch)).await?? {
             Rebase::Done => Ok(Rebased::Done),
             Rebase::Conflicts(open) => Ok(Rebased::stopped(&site.attempt.target_branch, &open)),
         }
@@ -56,7 +56,11 @@ impl Engine {
                     if site.worktree.operation().is_some() {
                         engine.snapshot(id, "before an abort").await?;
                         let site = site.clone();
-                        blocking(move || site.worktree.abort_operation()).await??;
+                        let abort = move || {
+                            site.worktree.check_rebase_of(&site.attempt.branch)?;
+                            site.worktree.abort_operation()
+                        };
+                        blocking(abort).await??;
                     }
                     Ok(())
                 })
@@ -89,7 +93,8 @@ impl Engine {
 }
 
 /// Stages what is resolved and goes on with a rebase when that is everything. Blocks.
-fn go_on_rebasing(worktree: &Worktree) -> forge_git::Result<Rebase> {
+fn go_on_rebasing(worktree: &Worktree, branch: &str) -> forge_git::Result<Rebase> {
+    worktree.check_rebase_of(branch)?;
     match worktree.stage_resolved()? {
         open if open.is_empty() => worktree.continue_rebase(),
         open => Ok(Rebase::Conflicts(open)),
@@ -98,8 +103,8 @@ fn go_on_rebasing(worktree: &Worktree) -> forge_git::Result<Rebase> {
 
 /// After a turn that ended well in a worktree where a rebase waits: goes on with it when everything is resolved.
 /// Returns what is still to be done, in a sentence. Blocks.
-pub(crate) fn go_on_after_turn(worktree: &Worktree) -> Option<String> {
-    match go_on_rebasing(worktree) {
+pub(crate) fn go_on_after_turn(worktree: &Worktree, branch: &str) -> Option<String> {
+    match go_on_rebasing(worktree, branch) {
         Ok(Rebase::Done) => None,
         Ok(Rebase::Conflicts(open)) => {
             let files: Vec<_> = open.iter().map(|path| path.to_string_lossy()).collect();

@@ -31,6 +31,7 @@ impl Engine {
         self.begin_act(&act, "changed").await?;
         let engine = self.clone();
         let deleted = blocking(move || -> Result<_> {
+            site.worktree.check_on(&site.attempt.branch)?;
             let message = format!("Delete {}", path.display());
             let taken = engine.take_snapshot(
                 &site.worktree,

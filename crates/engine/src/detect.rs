@@ -1,15 +1,17 @@
 //! The detector: what a repository was before a run, and what of it is different after.
 //!
 //! The guard can be got around, so this is what counts. Refs, stash, HEAD, config, hooks and `info` are read before the
-//! process starts, the files of the person's checkout in the background after that; both lie beside the attempt's other
-//! things, so a restart in between changes nothing. What Forge and other attempts did is not told. Nothing is undone
-//! here but what keeps git or Forge from working: `core.bare`, `core.worktree`, and the attempt's own worktree.
+//! process starts, the files of the person's checkout and the reflogs in the background after that; all lie beside the
+//! attempt's other things, so a restart in between changes nothing. What Forge and other attempts did is not told. Nothing
+//! is undone here but what keeps git or Forge from working, hides history, or makes a branch another's name.
 
 pub(crate) mod before;
 pub(crate) mod checkout;
 mod compare;
 mod heal;
+mod mend;
 pub(crate) mod objects;
+pub(crate) mod reflogs;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,8 +61,10 @@ impl Engine {
         blocking(move || {
             let repo = engine.repo(&repository)?;
             let print = repo.fingerprint()?;
+            let ours = facts.branches();
+            engine.inner.reflogs.keep(&repo, &print, &ours, at);
             let objects = engine.objects();
-            let before = Before::new(at, repo.places(), own, worktree, facts.branches(), print, &objects)?;
+            let before = Before::new(at, repo.places(), own, worktree, ours, print, &objects)?;
             before.write(&files.before)
         })
         .await?
@@ -88,7 +92,10 @@ impl Engine {
         let engine = self.clone();
         blocking(move || {
             let repo = engine.inner.git.reopen(places);
-            checkout::list(&repo, &engine.objects(), &files.dir, Some(checkout::Budget::default()))
+            let objects = engine.objects();
+            let logs = engine.inner.reflogs.list(&repo, &objects, &before)?;
+            before::write(&files.logs, &logs)?;
+            checkout::list(&repo, &objects, &files.dir, Some(checkout::Budget::default()))
                 .and_then(|list| list.write(&files.list))
         })
         .await?
@@ -119,17 +126,19 @@ impl Engine {
     fn compare(&self, before: Before, facts: &Facts) -> Result<FirstLook> {
         let repo = self.inner.git.reopen(before.places());
         let objects = self.objects();
-        let healed = heal::heal(&repo, &before)?;
-        let steering = before::mark(repo.steering_files()?, &objects)?;
+        let lock = self.lock_reason();
+        let (healed, now) = heal::heal(&repo, &before, facts, &objects, &lock)?;
+        let at = crate::store::now().millis();
+        let steering = before::mark(now.clone(), &objects)?;
         let steered = compare::steering(&repo, &before, &steering, facts, &objects)?;
         // With a config that git cannot read, everything else fails; the config itself was found.
         let refs = || -> Result<_> {
-            let print = before::mark(repo.fingerprint()?, &objects)?;
+            let print = before::mark(repo.fingerprint_from(now)?, &objects)?;
             let found = compare::refs(&repo, &before, &print, facts)?;
             Ok((print, found))
         };
         let refs = refs();
-        Ok(FirstLook { before, healed, steered, refs })
+        Ok(FirstLook { at, before, healed, steered, refs })
     }
 
     /// Finds what changed in the person's checkout during a run, and returns that with what the first look found.
@@ -145,12 +154,12 @@ impl Engine {
         found.into_iter().map(|found| found.finding(run, now)).collect()
     }
 
-    fn with_checkout(&self, first: FirstLook, files: &GuardFiles) -> Result<Vec<compare::Found>> {
-        let FirstLook { before, healed: mut all, mut steered, refs } = first;
+    fn with_checkout(&self, first: FirstLook, files_of: &GuardFiles) -> Result<Vec<compare::Found>> {
+        let FirstLook { at, before, healed: mut all, mut steered, refs } = first;
         let repo = self.inner.git.reopen(before.places());
         let rest = refs.and_then(|(print, mut found)| {
-            let after = checkout::list(&repo, &self.objects(), &files.dir, None)?;
-            let listed = checkout::List::read(&files.list)?;
+            let after = checkout::list(&repo, &self.objects(), &files_of.dir, None)?;
+            let listed = checkout::List::read(&files_of.list)?;
             let files =
                 |without_move| checkout::compare(&repo, before.at, listed.as_ref(), &after, without_move);
             let moved = compare::head_moved(&before, &print);
@@ -162,9 +171,12 @@ impl Engine {
                 compare::take_files_along(steered.iter_mut().chain(&mut found), &before);
             }
             found.extend(checkout::gathered(changed));
+            if let Some(logs) = before::read::<reflogs::Logs>(&files_of.logs)? {
+                found.extend(logs.compare(&repo, &self.objects(), &print)?);
+            }
             Ok(found)
         });
-        all.extend(steered);
+        all.extend(compare::without_passing_locks(steered, &repo, at));
         match rest {
             Ok(more) => all.extend(more),
             Err(error) if all.is_empty() => return Err(error),
@@ -179,7 +191,7 @@ impl Engine {
     pub(crate) async fn forget_before(&self, run: &Run) {
         let files = self.guard_files(run);
         let forgotten = blocking(move || {
-            for path in [files.before, files.list] {
+            for path in [files.before, files.list, files.logs] {
                 // What stays is small, and goes with the attempt's other things.
                 let _gone = std::fs::remove_file(path);
             }
@@ -220,23 +232,26 @@ pub(crate) fn record(
 /// looked at once the work is safe.
 #[derive(Debug)]
 pub(crate) struct FirstLook {
+    /// When it was, in milliseconds since 1970.
+    at: i64,
     before: Before,
     healed: Vec<compare::Found>,
     steered: Vec<compare::Found>,
     refs: Result<(before::Print, Vec<compare::Found>)>,
 }
 
-/// Where a run's two lists are.
+/// Where a run's lists are.
 #[derive(Debug, Clone)]
 struct GuardFiles {
     dir: PathBuf,
     before: PathBuf,
     list: PathBuf,
+    logs: PathBuf,
 }
 
 impl GuardFiles {
     fn new(dir: PathBuf, run: RunId) -> Self {
-        let (before, list) = (dir.join(format!("{run}.before.json")), dir.join(format!("{run}.files.json")));
-        Self { dir, before, list }
+        let at = |what: &str| dir.join(format!("{run}.{what}.json"));
+        Self { before: at("before"), list: at("files"), logs: at("logs"), dir }
     }
 }

@@ -145,6 +145,7 @@ impl From<forge_git::Error> for Error {
             | Git::BranchInUse { .. }
             | Git::PathTaken { .. }
             | Git::NotOurWorktree { .. }
+            | Git::Astray { .. }
             | Git::InTheWay { .. }
             | Git::UnderWay { .. }
             | Git::HeldTwice { .. }

@@ -93,13 +93,13 @@ impl Engine {
             if worktree.operation() == Some(Operation::Rebase) {
                 // A commit would break it. It is gone on with when it is ours and everything is resolved.
                 let trouble = match state == RunState::Completed && view.is_conflicted {
-                    true => go_on_after_turn(&worktree),
+                    true => go_on_after_turn(&worktree, &view.attempt.branch),
                     false => Some("a rebase waits to be finished in its worktree".to_string()),
                 };
                 work.note(trouble);
             } else if state == RunState::Completed {
                 let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-                let why = match worktree.commit_all(&commit) {
+                let why = match worktree.commit_all_on(&view.attempt.branch, &commit) {
                     Ok(Committed::Nothing | Committed::Commit { .. }) => None,
                     Ok(Committed::HookFailed { hook, output }) => {
                         Some(format!("the {hook} hook refused: {}", end_of(&output)))

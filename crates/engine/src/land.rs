@@ -110,6 +110,7 @@ impl Engine {
         let squash = blocking(move || -> Result<_> {
             let request =
                 CommitRequest { message: work.message(), time_limit: HOOK_TIME, run_hooks: !land.skip_hooks };
+            work.worktree.check_on(&work.attempt.branch)?;
             committed(work.worktree.squash(&onto, &tip, &request)?, MEND_OR_SKIP)?
                 .ok_or_else(|| nothing_to_land(&work))
         });

@@ -25,7 +25,8 @@ impl Site {
             "{}\n\nForge committed what was left in the worktree before it was {done}.\n",
             self.message().lines().next().unwrap_or_default()
         );
-        let made = self.worktree.commit_all(&CommitRequest { message, time_limit: HOOK_TIME, run_hooks })?;
+        let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks };
+        let made = self.worktree.commit_all_on(&self.attempt.branch, &request)?;
         let made = committed(made, remedy)?;
         if let Some(oid) = &made {
             let id = self.attempt.id;

@@ -262,6 +262,8 @@ struct Inner {
     calm: calm::Calm,
     /// Checkouts of people whose files are listed, by their top.
     listing: turns::Turns,
+    /// What is known of the reflogs of each repository, by its git directory.
+    reflogs: detect::reflogs::Known,
     aside: aside::Aside,
     /// Landings, by their repository.
     landings: turns::Turns,

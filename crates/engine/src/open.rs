@@ -137,6 +137,7 @@ impl Engine {
                 calls: Default::default(),
                 calm: Default::default(),
                 listing: Default::default(),
+                reflogs: Default::default(),
                 aside: Default::default(),
                 line: Default::default(),
                 limited: Default::default(),

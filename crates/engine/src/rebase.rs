@@ -190,6 +190,7 @@ impl Engine {
         let site = site.clone();
         blocking(move || -> Result<()> {
             if site.worktree.operation() == Some(Operation::Rebase) {
+                site.worktree.check_rebase_of(&site.attempt.branch)?;
                 site.worktree.abort_operation()?;
             }
             Ok(())

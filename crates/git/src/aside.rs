@@ -58,7 +58,7 @@ impl<'a> Aside<'a> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let name =
             format!("{:x}-{:x}-{:x}", since.as_nanos(), process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let call = self.call("update-ref").args(["--end-of-options", &reference(&name), tree]);
+        let call = self.call("update-ref").args(["--no-deref", "--end-of-options", &reference(&name), tree]);
         call.run().map_err(|failure| failure.during(self.act("write")))?;
         Ok(name)
     }
@@ -72,7 +72,8 @@ impl<'a> Aside<'a> {
     /// Forgets names, and what only they held.
     pub(crate) fn forget(&self, names: &[String]) -> Result<()> {
         for name in names {
-            let call = self.call("update-ref").args(["-d", "--end-of-options", &reference(name)]);
+            let call =
+                self.call("update-ref").args(["--no-deref", "-d", "--end-of-options", &reference(name)]);
             call.run().map_err(|failure| failure.during(self.act("forget a part of")))?;
         }
         let prune = self.call("prune").args(["--expire=now"]).run();

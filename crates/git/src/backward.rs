@@ -12,6 +12,7 @@ use crate::checkout::Checkout;
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::forward::{moved, refuse_operation};
+use crate::own_branch::refuse_another_name;
 use crate::repo::Repo;
 
 impl Repo {
@@ -20,6 +21,7 @@ impl Repo {
     pub fn set_branch_back(&self, branch: &str, from: &str, to: &str) -> Result<()> {
         self.check_oid(from)?;
         self.check_oid(to)?;
+        refuse_another_name(&self.checkout, &format!("refs/heads/{branch}"))?;
         match self.holder(branch)? {
             Some(holder) => self.set_back_with_files(&holder, branch, from, to),
             None if self.local_branch(branch)?.as_deref() == Some(to) => Ok(()),

@@ -54,6 +54,10 @@ impl Call {
             ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
             // A missing object must not make git call a transport that the repository's config chose.
             ("GIT_NO_LAZY_FETCH", "1"),
+            // An agent can write both, and either would show another history than there is. A file that cannot be
+            // is no file of grafts; an empty one would make git advise against grafts each time.
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_GRAFT_FILE", "/dev/null/none"),
         ];
         Call {
             git: git.clone(),
@@ -122,12 +126,12 @@ impl Call {
         self
     }
 
-    /// Lets the person's hooks run, with their own locale, locks and transports.
+    /// Lets the person's hooks run, with their own locale, locks and transports, and with the history they see.
     pub(crate) fn with_hooks(mut self) -> Call {
         self.settings.retain(|(key, _)| key != HOOKS);
-        ["LC_ALL", "GIT_OPTIONAL_LOCKS", "GIT_ALLOW_PROTOCOL", "GIT_NO_LAZY_FETCH"]
-            .into_iter()
-            .fold(self, Call::without_env)
+        let ours = ["LC_ALL", "GIT_OPTIONAL_LOCKS", "GIT_ALLOW_PROTOCOL", "GIT_NO_LAZY_FETCH"];
+        let history = ["GIT_NO_REPLACE_OBJECTS", "GIT_GRAFT_FILE"];
+        ours.into_iter().chain(history).fold(self, Call::without_env)
     }
 
     pub(crate) fn input(mut self, bytes: Vec<u8>) -> Call {

@@ -10,6 +10,7 @@ use crate::binary::Git;
 use crate::call::{Call, line};
 use crate::error::{Error, Failure, Result};
 use crate::limit::READING;
+use crate::mend::leads_to;
 
 /// A checkout: where its files are, its own git directory, and the one that all checkouts share.
 #[derive(Debug, Clone)]
@@ -125,6 +126,13 @@ pub(crate) fn linked_git_dir(common_dir: &Path, path: &Path) -> Result<PathBuf> 
     let back = back.and_then(|target| fs::canonicalize(target.parent()?).ok());
     if back.is_none() || back != fs::canonicalize(path).ok() {
         return Err(refuse(format!("{} is another worktree's", git_dir.display())));
+    }
+    // Git would write its references and objects wherever this says.
+    if !leads_to(&git_dir, common_dir) {
+        return Err(refuse(format!(
+            "{} does not lead to its repository",
+            git_dir.join("commondir").display()
+        )));
     }
     Ok(git_dir)
 }

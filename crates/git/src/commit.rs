@@ -11,6 +11,7 @@ use crate::changes::Changes;
 use crate::checkout::{Checkout, Worktree, linked_git_dir};
 use crate::drivers::{Drivers, joined};
 use crate::error::{Error, Failure, Result, io_error};
+use crate::own_branch::refuse_indirect;
 use crate::scratch::Scratch;
 
 /// How much of the end of a hook's output is kept.
@@ -78,6 +79,7 @@ pub(crate) fn make(
     only: Option<&Path>,
 ) -> Result<Committed> {
     let act = || format!("commit the changes in {}", checkout.top.display());
+    refuse_indirect(checkout)?;
     let scratch = Scratch::make(&checkout.git_dir)?;
     let message = scratch.write("message", &request.message)?;
     let trace = scratch.path().join("trace");

@@ -76,6 +76,8 @@ pub enum Error {
 
     #[error("{path} exists already")]
     PathTaken { path: PathBuf },
+    #[error("nothing is moved through {path}: {why}")]
+    Astray { path: PathBuf, why: String },
     #[error("{path} is not a worktree that may be touched: {why}")]
     NotOurWorktree { path: PathBuf, why: String },
     #[error(

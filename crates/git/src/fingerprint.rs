@@ -1,8 +1,7 @@
 //! What a repository is besides the files of its checkouts: its references, stash, HEAD, config, hooks and the like.
 //!
-//! Taken before and after somebody was at work, it tells what they changed. Everything but the stash, and references
-//! that are kept in no plain files, is read from the git directory as files, so that a config which makes git itself
-//! fail is seen too.
+//! Taken before and after somebody was at work, it tells what they changed. Everything but references that are kept in no
+//! plain files is read from the git directory as files, so that what makes git itself fail is seen too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +13,8 @@ use std::path::{Path, PathBuf};
 use crate::binary::Git;
 use crate::checkout::{Checkout, ObjectFormat, read_path};
 use crate::error::{Result, io_error};
-use crate::plain_refs;
+use crate::plain_refs::{self, Packed};
+use crate::reflogs;
 use crate::repo::Repo;
 
 /// A larger file is seen to change, but its content is not kept.
@@ -22,6 +22,20 @@ const LARGEST: u64 = 1 << 20;
 
 /// References that are of no checkout or of one only, and none of the person's work.
 const PASSING: [&str; 4] = ["refs/bisect/", "refs/rewritten/", "refs/worktree/", "refs/prefetch/"];
+
+/// Files of the git directory by which git finds out where and what a repository is.
+const STEERING: [&str; 6] = [
+    "config",
+    "config.worktree",
+    "shallow",
+    "commondir",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+];
+
+/// Files of a checkout's own git directory that say what its next commit will be.
+const UNFINISHED: [&str; 6] =
+    ["MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
 
 /// What a repository is besides the files of its checkouts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +50,26 @@ pub struct Fingerprint {
     pub files: BTreeMap<String, GitFile>,
     /// Linked worktrees by the name git has for them, with the place of each.
     pub worktrees: BTreeMap<String, PathBuf>,
+    /// What HEAD of each linked worktree says.
+    pub heads: BTreeMap<String, String>,
+    /// Files that keep git from writing something, by their path in the git directory.
+    pub locks: BTreeMap<String, GitFile>,
+    pub ref_files: RefFiles,
+}
+
+/// How the files are in which references are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefFiles {
+    /// References are kept in plain files, and all of those were understood.
+    pub is_plain: bool,
+    /// Files in the place of a reference that git does not understand.
+    pub broken: Vec<String>,
+    /// Names for another reference that is not there.
+    pub nowhere: BTreeMap<String, String>,
+    /// There is a file of packed references that git has written, and it can be read.
+    pub is_packed: bool,
+    /// That file cannot be read.
+    pub is_pack_broken: bool,
 }
 
 /// An entry of the stash.
@@ -90,14 +124,20 @@ impl Repo {
 
     /// Returns what the repository is besides the files of its checkouts.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
-        let mut print = self.steering_files()?;
-        print.refs = match plain_refs::all(self.common_dir()) {
-            Some(refs) => refs,
-            None => self.listed_references()?,
-        };
+        self.fingerprint_from(self.look()?)
+    }
+
+    /// Returns the fingerprint of which `look` has read the part that needs no git.
+    pub fn fingerprint_from(&self, mut print: Fingerprint) -> Result<Fingerprint> {
+        if !print.ref_files.is_plain {
+            print.refs = self.listed_references()?;
+        }
         print.refs.retain(|name, _| !PASSING.iter().any(|passing| name.starts_with(passing)));
         if print.refs.remove("refs/stash").is_some() {
-            print.stash = self.stash()?;
+            print.stash = match print.ref_files.is_plain {
+                true => reflogs::stash(self.common_dir()),
+                false => self.stash()?,
+            };
         }
         Ok(print)
     }
@@ -118,11 +158,37 @@ impl Repo {
         Ok(refs)
     }
 
-    /// Returns the part of the fingerprint that needs no git: HEAD, worktrees, and the files that steer git.
-    pub fn steering_files(&self) -> Result<Fingerprint> {
+    /// Reads the part of the fingerprint that needs no git: all of it but the references that are kept in no plain
+    /// files, or in some that git would not understand.
+    pub fn look(&self) -> Result<Fingerprint> {
+        let Checkout { git_dir, common_dir, .. } = &self.checkout;
+        let mut print = self.steering_files()?;
+        for name in names_in(common_dir)?.into_iter().filter(|name| name.ends_with(".lock")) {
+            print.locks.extend(git_file(common_dir, &name)?);
+        }
+        if git_dir != common_dir {
+            // A checkout that is a linked worktree itself: what it is about to commit is in its own directory.
+            print.files.retain(|name, _| !UNFINISHED.contains(&name.as_str()));
+        }
+        let Some(plain) = plain_refs::look(common_dir) else { return Ok(print) };
+        print.ref_files = RefFiles {
+            is_plain: plain.is_sound(),
+            is_packed: plain.packed == Packed::Whole,
+            is_pack_broken: plain.packed == Packed::Broken,
+            broken: plain.broken,
+            nowhere: plain.nowhere,
+        };
+        print.refs = plain.refs;
+        for name in plain.locks {
+            print.locks.extend(git_file(common_dir, &name)?);
+        }
+        Ok(print)
+    }
+
+    fn steering_files(&self) -> Result<Fingerprint> {
         let Checkout { git_dir, common_dir, .. } = &self.checkout;
         let mut print = Fingerprint::default();
-        for name in ["config", "config.worktree", "objects/info/alternates"] {
+        for name in STEERING.iter().chain(&UNFINISHED) {
             print.files.extend(git_file(common_dir, name)?);
         }
         for folder in ["hooks", "info"] {
@@ -133,10 +199,14 @@ impl Repo {
                 }
             }
         }
-        print.head = fs::read_to_string(git_dir.join("HEAD")).ok().map(|text| text.trim_end().to_string());
+        print.head = head_of(git_dir);
         let admin = common_dir.join("worktrees");
         for name in names_in(&admin)? {
-            if let Some(file) = read_path(&admin.join(&name).join("gitdir"), "") {
+            let entry = admin.join(&name);
+            if let Some(head) = head_of(&entry) {
+                print.heads.insert(name.clone(), head);
+            }
+            if let Some(file) = read_path(&entry.join("gitdir"), "") {
                 let place = file.parent().unwrap_or(&file).to_path_buf();
                 print.worktrees.insert(name, place);
             }
@@ -146,6 +216,9 @@ impl Repo {
 
     /// Returns the entries of the stash, newest first.
     pub fn stash(&self) -> Result<Vec<Stashed>> {
+        if !self.common_dir().join("reftable").exists() {
+            return Ok(reflogs::stash(self.common_dir()));
+        }
         let call = self.checkout.refs("log").args(["-g", "--no-show-signature", "--format=%H %gs"]);
         let answer = call.args(["refs/stash", "--"]).run();
         let answer = answer.map_err(|failure| failure.during("list the stash"))?;
@@ -155,7 +228,12 @@ impl Repo {
     }
 }
 
-fn names_in(folder: &Path) -> Result<Vec<String>> {
+/// What HEAD in a git directory says.
+fn head_of(git_dir: &Path) -> Option<String> {
+    fs::read_to_string(git_dir.join("HEAD")).ok().map(|text| text.trim_end().to_string())
+}
+
+pub(crate) fn names_in(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

@@ -9,6 +9,7 @@ use crate::checkout::{Checkout, Worktree, read_path};
 use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::names::check_branch_name;
+use crate::own_branch::{refuse_another_name, refuse_indirect};
 use crate::repo::Repo;
 use crate::standing::operation;
 
@@ -18,6 +19,7 @@ impl Repo {
     pub fn forward_branch(&self, branch: &str, from: &str, to: &str) -> Result<()> {
         self.check_oid(from)?;
         self.check_oid(to)?;
+        refuse_another_name(&self.checkout, &format!("refs/heads/{branch}"))?;
         match self.holder(branch)? {
             None => self.queued(|| self.move_alone(branch, from, to, "forge: fast-forward")),
             Some(holder) => move_with_files(&holder, branch, from, to),
@@ -94,6 +96,7 @@ impl Repo {
 
 fn move_with_files(holder: &Checkout, branch: &str, from: &str, to: &str) -> Result<()> {
     refuse_operation(holder)?;
+    refuse_indirect(holder)?;
     if holder.head()?.as_deref() != Some(from) {
         return Err(moved(branch, from));
     }

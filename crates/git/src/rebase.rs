@@ -13,6 +13,7 @@ use crate::commit::missing_identity;
 use crate::drivers::Drivers;
 use crate::error::{Failure, Result};
 use crate::forward::refusal;
+use crate::own_branch::refuse_indirect;
 use crate::standing::Operation;
 
 /// Git puts its remarks behind a cut, and cuts there. A line that begins with # is a heading of the person's or the
@@ -35,6 +36,7 @@ impl Worktree {
     /// be overwritten, ignored ones included, is named and nothing moves.
     pub fn move_to(&self, branch: &str, oid: &str) -> Result<()> {
         crate::check_branch_name(branch)?;
+        self.check_on(branch)?;
         let drivers = Drivers::of(&self.checkout)?;
         drivers.refuse_in_commit(&self.checkout, oid)?;
         let call = self.files("checkout", &drivers).without_env("GIT_NO_LAZY_FETCH");
@@ -48,6 +50,7 @@ impl Worktree {
 
     /// Puts the branch on another commit and leaves files and index as they are: what differs is staged then.
     pub fn move_branch_only(&self, oid: &str) -> Result<()> {
+        refuse_indirect(&self.checkout)?;
         let call = self.checkout.refs("reset").args(["--soft", oid]);
         call.run()
             .map(drop)
@@ -57,6 +60,7 @@ impl Worktree {
     /// Begins to rebase what is after `upstream` onto a commit, and goes as far as it can. A file that no commit has
     /// and that would be overwritten is named, and nothing moves.
     pub fn begin_rebase(&self, upstream: &str, onto: &str) -> Result<Rebase> {
+        refuse_indirect(&self.checkout)?;
         let drivers = Drivers::of(&self.checkout)?;
         drivers.refuse_in_commit(&self.checkout, onto)?;
         self.refuse_to_begin(&drivers, upstream, onto)?;

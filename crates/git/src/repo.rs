@@ -65,6 +65,14 @@ impl Git {
         }
         let object_format = if format == b"sha256" { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
         let (git_dir, common_dir) = (resolve(git_dir)?, resolve(common_dir)?);
+        // A linked worktree's git directory lies in the one that all share; any other is that one itself.
+        if git_dir != common_dir && git_dir.parent() != Some(&common_dir.join("worktrees")) {
+            let astray = git_dir.join("commondir");
+            return Err(no_checkout(&format!(
+                "{} leads to another repository; delete it if you did not write it",
+                astray.display()
+            )));
+        }
         let trusts_filters = false;
         let git = self.clone();
         Ok(Repo { checkout: Checkout { git, top, git_dir, common_dir, object_format, trusts_filters } })

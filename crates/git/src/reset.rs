@@ -7,6 +7,7 @@ use crate::checkout::{Worktree, linked_git_dir};
 use crate::drivers::{Drivers, joined};
 use crate::error::{Error, Result};
 use crate::names::is_oid;
+use crate::own_branch::refuse_indirect;
 use crate::tree_diff::between;
 
 impl Worktree {
@@ -18,6 +19,7 @@ impl Worktree {
         if !is_oid(oid) {
             return Err(Error::NoSuchCommit { commit: oid.to_string(), repo: checkout.top.clone() });
         }
+        refuse_indirect(checkout)?;
         let drivers = Drivers::of(checkout)?;
         drivers.refuse_in_commit(checkout, oid)?;
         let act = || format!("move {} to {oid}", checkout.top.display());

@@ -5,6 +5,7 @@ use crate::checkout::{Worktree, linked_git_dir};
 use crate::commit::{CommitRequest, Committed, make};
 use crate::drivers::Drivers;
 use crate::error::{Error, Result};
+use crate::own_branch::refuse_indirect;
 
 impl Worktree {
     /// Makes one commit on `onto` of all that is checked out, and moves the branch to it. The caller has committed
@@ -16,6 +17,7 @@ impl Worktree {
             let branch = checkout.branch()?.unwrap_or_else(|| "HEAD".into());
             return Err(Error::BranchMoved { branch, expected: tip.to_string() });
         }
+        refuse_indirect(checkout)?;
         let drivers = Drivers::of(checkout)?;
         self.move_branch_only(onto)?;
         let made = make(checkout, &drivers, request, Some(onto), None);

@@ -36,7 +36,7 @@ named! {
         Stash = "stash",
         Config = "config",
         Hook = "hook",
-        /// A file in the git directory's `info`, and where else objects are looked for.
+        /// Another file of the git directory that steers git: in `info`, where history ends, a log, a lock.
         Info = "info",
         /// A linked worktree that is not the attempt's.
         Worktree = "worktree",

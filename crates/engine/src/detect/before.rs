@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forge_git::{Fingerprint, Places};
+use forge_git::{Fingerprint, GitFile, Places};
 use forge_model::Time;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,13 @@ pub(crate) struct Before {
     /// Settings of the repository's own that make every checkout useless when they change.
     settings: Vec<(String, Option<String>)>,
     pub(super) print: Print,
+    /// Which version of this looked; one that knew less must not be taken for a repository that had less.
+    #[serde(default)]
+    version: u32,
 }
+
+/// What is looked at now.
+const VERSION: u32 = 1;
 
 /// A fingerprint whose contents are kept elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +48,17 @@ pub(super) struct Print {
     pub(super) head: Option<String>,
     pub(super) files: BTreeMap<String, Mark>,
     pub(super) worktrees: BTreeMap<String, PathBuf>,
+    /// What HEAD of each linked worktree says.
+    #[serde(default)]
+    pub(super) heads: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) locks: BTreeMap<String, Mark>,
+    /// References are kept in plain files, and all were understood.
+    #[serde(default)]
+    pub(super) is_plain: bool,
+    /// There is a file of packed references.
+    #[serde(default)]
+    pub(super) is_packed: bool,
 }
 
 /// A file of the git directory.
@@ -68,7 +85,13 @@ impl Before {
         let settings = FATAL.iter().map(|key| (key.to_string(), setting(&config, key))).collect();
         let print = mark(print, objects)?;
         let at = at.millis();
-        Ok(Self { at, top, git_dir, common_dir, is_sha256, own, worktree, ours, settings, print })
+        let version = VERSION;
+        Ok(Self { at, top, git_dir, common_dir, is_sha256, own, worktree, ours, settings, print, version })
+    }
+
+    /// Says whether everything was looked at that is looked at now.
+    pub(super) fn is_complete(&self) -> bool {
+        self.version == VERSION
     }
 
     /// What a setting was that makes every checkout useless when it changes.
@@ -122,13 +145,22 @@ fn setting(config: &[u8], key: &str) -> Option<String> {
 
 /// Keeps the contents of a fingerprint, and names them by their hashes.
 pub(super) fn mark(print: Fingerprint, objects: &Objects) -> Result<Print> {
-    let mut files = BTreeMap::new();
-    for (name, file) in print.files {
+    let mark = |(name, file): (String, GitFile)| -> Result<(String, Mark)> {
         let hash = if file.is_whole { objects.keep(&file.content)? } else { hash(&file.content) };
-        files.insert(name, Mark { mode: file.mode, hash, kept: file.is_whole });
-    }
+        Ok((name, Mark { mode: file.mode, hash, kept: file.is_whole }))
+    };
     let stash = print.stash.into_iter().map(|stashed| (stashed.oid, stashed.message)).collect();
-    Ok(Print { refs: print.refs, stash, head: print.head, files, worktrees: print.worktrees })
+    Ok(Print {
+        refs: print.refs,
+        stash,
+        head: print.head,
+        files: print.files.into_iter().map(mark).collect::<Result<_>>()?,
+        worktrees: print.worktrees,
+        heads: print.heads,
+        locks: print.locks.into_iter().map(mark).collect::<Result<_>>()?,
+        is_plain: print.ref_files.is_plain,
+        is_packed: print.ref_files.is_packed,
+    })
 }
 
 /// Writes something down whole or not at all. Not synced: a machine that loses power ends the run too.
@@ -155,6 +187,27 @@ pub(super) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_older_version_wrote_down_is_told_from_a_repository_that_had_less() {
+        let places = Places {
+            top: "/r".into(),
+            git_dir: "/r/.git".into(),
+            common_dir: "/r/.git".into(),
+            is_sha256: false,
+        };
+        let (own, print) = ("refs/heads/own".to_string(), Fingerprint::default());
+        let (at, objects) = (Time::from_millis(1), Objects::new("/none".into()));
+        let before = Before::new(at, places, own, "/w".into(), Vec::new(), print, &objects).unwrap();
+        let mut json = serde_json::to_value(&before).unwrap();
+        assert!(serde_json::from_value::<Before>(json.clone()).unwrap().is_complete());
+        let whole = json.as_object_mut().unwrap();
+        whole.remove("version");
+        for key in ["heads", "locks", "is_plain", "is_packed"] {
+            whole["print"].as_object_mut().unwrap().remove(key);
+        }
+        assert!(!serde_json::from_value::<Before>(json).unwrap().is_complete());
+    }
 
     #[test]
     fn the_settings_that_matter_most_are_read_without_git() {

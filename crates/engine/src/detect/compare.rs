@@ -14,6 +14,9 @@ use crate::store::findings::Facts;
 /// How much of a value is shown.
 const LONGEST_VALUE: usize = 120;
 
+/// What has been looked at from the first version on.
+const NOTED_ALWAYS: [&str; 4] = ["config", "objects/info/alternates", "hooks/", "info/"];
+
 /// How many new tags are held against the remote's branches.
 const MOST_TAGS: usize = 50;
 
@@ -69,6 +72,14 @@ pub(super) fn steering(
         if was == is {
             continue;
         }
+        // Where the history ends was settled when it was mended; it may have become longer by right.
+        if name == "shallow" {
+            continue;
+        }
+        if was.is_none() && !before.is_complete() && !NOTED_ALWAYS.iter().any(|start| name.starts_with(start))
+        {
+            continue;
+        }
         let (kind, notes) = match name.as_str() {
             "config" | "config.worktree" => match config_notes(repo, before, facts, objects, was, is)? {
                 Some(notes) => (FindingKind::Config, notes),
@@ -78,19 +89,57 @@ pub(super) fn steering(
             _ => (FindingKind::Info, file_notes(was, is, objects)?),
         };
         let (was_shown, is_shown) = notes;
-        let side = |mark: Option<&Mark>, shown: String| {
-            mark.map(|mark| Side {
-                shown,
-                hash: Some(mark.hash.clone()),
-                kept: mark.kept,
-                mode: Some(mark.mode),
-                ..Side::default()
-            })
-        };
-        found.push(Found::new(kind, name, side(was, was_shown), side(is, is_shown)));
+        found.push(Found::new(kind, name, file_side(was, was_shown), file_side(is, is_shown)));
     }
     found.extend(worktrees(before, after, facts));
+    if before.is_complete() {
+        found.extend(worktree_heads(before, after, facts, objects)?);
+        let new = after.locks.iter().filter(|(name, _)| !before.print.locks.contains_key(*name));
+        for (name, lock) in new {
+            let shown = "a lock, as a git that was ended leaves it".to_string();
+            found.push(Found::new(FindingKind::Info, name, None, file_side(Some(lock), shown)));
+        }
+    }
     Ok(found)
+}
+
+fn file_side(mark: Option<&Mark>, shown: String) -> Option<Side> {
+    mark.map(|mark| Side {
+        shown,
+        hash: Some(mark.hash.clone()),
+        kept: mark.kept,
+        mode: Some(mark.mode),
+        ..Side::default()
+    })
+}
+
+/// HEAD of the linked worktrees that the person has made; those of attempts are theirs.
+fn worktree_heads(before: &Before, after: &Print, facts: &Facts, objects: &Objects) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for (name, was) in &before.print.heads {
+        let place = before.print.worktrees.get(name);
+        let is_persons = place.is_some_and(|place| *place != before.worktree && !facts.is_our_place(place));
+        let Some(is) = after.heads.get(name).filter(|is| is_persons && *is != was) else { continue };
+        let side = |text: &String| -> Result<Option<Side>> {
+            let hash = Some(objects.keep(format!("{text}\n").as_bytes())?);
+            Ok(Some(Side { shown: text.clone(), hash, kept: true, mode: Some(0o100_644), ..Side::default() }))
+        };
+        let subject = format!("worktrees/{name}/HEAD");
+        found.push(Found::new(FindingKind::Info, &subject, side(was)?, side(is)?));
+    }
+    Ok(found)
+}
+
+/// Leaves out locks that were those of somebody at work: they are gone, or others than were seen at a moment, in
+/// milliseconds since 1970.
+pub(super) fn without_passing_locks(found: Vec<Found>, repo: &Repo, seen_at: i64) -> Vec<Found> {
+    let is_left = |found: &Found| {
+        let lock = forge_git::Marks::of(&repo.common_dir().join(&found.subject));
+        !found.subject.ends_with(".lock")
+            || found.kind != FindingKind::Info
+            || lock.is_some_and(|lock| lock.changed / 1_000_000 <= seen_at)
+    };
+    found.into_iter().filter(is_left).collect()
 }
 
 /// Compares references and the stash.

@@ -2,27 +2,41 @@
 
 use std::fs;
 
-use forge_git::Repo;
+use forge_git::{Fingerprint, Repo};
 use forge_model::FindingKind;
 
 use super::before::{Before, FATAL};
 use super::compare::{Found, text_side};
+use super::mend::{self, Mending};
+use super::objects::Objects;
 use crate::Result;
 use crate::error::whole;
+use crate::store::findings::Facts;
 
-/// Heals what was broken, and returns what that was.
-pub(super) fn heal(repo: &Repo, before: &Before) -> Result<Vec<Found>> {
+/// Heals what was broken, and returns what that was, and how the repository is now as far as files tell.
+pub(super) fn heal(
+    repo: &Repo,
+    before: &Before,
+    facts: &Facts,
+    objects: &Objects,
+    lock: &str,
+) -> Result<(Vec<Found>, Fingerprint)> {
     let mut found = Vec::new();
     found.extend(heal_tie(repo, before)?);
     found.extend(heal_settings(repo, before));
+    let now = repo.look()?;
+    let (mended, now) = mend::mend(&Mending { repo, before, facts, objects, lock }, now)?;
+    found.extend(mended);
     found.extend(heal_head(repo, before));
-    Ok(found)
+    Ok((found, now))
 }
 
 /// A worktree whose `.git` file is gone is tied to its repository again.
 fn heal_tie(repo: &Repo, before: &Before) -> Result<Option<Found>> {
     let file = before.worktree.join(".git");
-    if fs::symlink_metadata(&file).is_ok() || !before.worktree.is_dir() {
+    let kind = fs::symlink_metadata(&file);
+    // A directory is a repository, which somebody may have made here.
+    if kind.as_ref().is_ok_and(|kind| kind.is_dir()) || !before.worktree.is_dir() {
         return Ok(None);
     }
     let named = before.print.worktrees.iter().find(|(_, path)| **path == before.worktree);
@@ -32,17 +46,28 @@ fn heal_tie(repo: &Repo, before: &Before) -> Result<Option<Found>> {
     let Some(admin) = name.map(|name| repo.common_dir().join("worktrees").join(name)) else {
         return Ok(None);
     };
+    let text = format!("gitdir: {}\n", admin.display());
+    let found = kind.is_ok().then(|| fs::read_to_string(&file).unwrap_or_default());
+    let leads_there = |found: &String| {
+        let named = found.strip_prefix("gitdir: ").map(|named| before.worktree.join(named.trim_end()));
+        named.is_some_and(|named| named == admin || named.canonicalize().is_ok_and(|named| named == admin))
+    };
+    if found.as_ref().is_some_and(leads_there) {
+        return Ok(None);
+    }
     let points_back = fs::read_to_string(admin.join("gitdir"))
         .is_ok_and(|text| std::path::Path::new(text.trim_end()).parent() == Some(before.worktree.as_path()));
     if !points_back {
         return Ok(None);
     }
-    let text = format!("gitdir: {}\n", admin.display());
+    if found.is_some() {
+        // It may be a link, through which nothing is written.
+        fs::remove_file(&file).map_err(crate::error::io_error("replace", &file))?;
+    }
     fs::write(&file, &text).map_err(crate::error::io_error("write", &file))?;
-    Ok(Some(Found {
-        healed: true,
-        ..Found::new(FindingKind::Own, ".git", Some(text_side(text.trim_end())), None)
-    }))
+    let was = Some(text_side(text.trim_end()));
+    let is = found.map(|found| text_side(found.trim_end()));
+    Ok(Some(Found { healed: true, ..Found::new(FindingKind::Own, ".git", was, is) }))
 }
 
 /// Settings that make every checkout useless are what they were again.

@@ -2,7 +2,8 @@
 //! found and shown; and what is found can be put back, byte for byte.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use forge_model::{Attempt, AttemptState, Finding, FindingKind, FindingState};
 
@@ -54,7 +55,7 @@ const ACTS: &[(&str, Fate)] = &[
     ("git commit -q --allow-empty -m own; git -C $MAIN commit -q --allow-empty -m x", Prevented),
     ("git -C $MAIN stash", Prevented),
     ("git -C $MAIN stash pop", Found(&[File])),
-    ("git -C $MAIN stash drop; git reflog expire --expire=now --all", Found(&[])),
+    ("git -C $MAIN stash drop; git reflog expire --expire=now --all", Found(&[Info])),
     ("git branch -D $OTHER; git branch -m $OTHER stolen; git branch -f $OTHER HEAD~1", Prevented),
     ("git branch -m mine; git branch -D other; git update-ref refs/heads/main HEAD~1", Prevented),
     ("git tag mine; git tag -d packed; git push -q . HEAD:other; git push -q $MAIN HEAD:main", Prevented),
@@ -78,7 +79,7 @@ const ACTS: &[(&str, Fate)] = &[
     ("LOOSE branch -f other HEAD~1; LOOSE branch new; LOOSE tag new", Found(&[Ref])),
     ("LOOSE -C $MAIN stash -q -u", Found(&[Stash, File, Index])),
     ("LOOSE stash drop -q", Found(&[Stash])),
-    ("LOOSE symbolic-ref refs/heads/other refs/heads/main", Found(&[Ref])),
+    ("LOOSE symbolic-ref refs/heads/other refs/heads/main", Healed(Ref)),
     ("LOOSE -C $MAIN merge -q --no-edit other", Found(&[Ref, Index, File])),
     ("LOOSE update-ref -d refs/forge/snapshots/$OTHER_ID", Found(&[Ref])),
     // In its own worktree.
@@ -87,6 +88,116 @@ const ACTS: &[(&str, Fate)] = &[
     ("rm .git; echo kept > kept.txt", Healed(Own)),
     ("git commit -q --allow-empty -m x; git reset -q --hard HEAD~1; git rebase -q main", Allowed),
     ("git init -q own; cd own; git branch -M x; git stash list; cd ..; rm -rf own", Allowed),
+];
+
+/// What hides or moves history, or keeps git from working. `$ENTRY` is where git keeps what it knows of a worktree.
+const HISTORY: &[(&str, Fate)] = &[
+    // Where the history ends.
+    ("git fetch -q --depth=1 far main", Healed(Info)),
+    ("git fetch -q --depth=2 far other", Healed(Info)),
+    ("git pull -q --depth=1 far main", Healed(Info)),
+    ("git rev-parse main > $MAIN/.git/shallow", Healed(Info)),
+    ("git rev-list main other > $MAIN/.git/shallow", Healed(Info)),
+    ("echo garbage > $MAIN/.git/shallow", Healed(Info)),
+    ("git rev-parse main > $MAIN/.git/info/grafts", Found(&[Info])),
+    // One object for another.
+    ("O=$(git rev-parse main); mkdir -p $REFS/replace; echo $O > $REFS/replace/$O", Healed(Ref)),
+    ("O=$(git rev-parse main^{tree}); mkdir -p $REFS/replace; echo $O > $REFS/replace/$O", Healed(Ref)),
+    (
+        "A=$(git rev-parse main); B=$(git rev-parse main~1); mkdir -p $REFS/replace; \
+         echo $A > $REFS/replace/$B; echo $B > $REFS/replace/$A",
+        Healed(Ref),
+    ),
+    (
+        "mkdir -p $REFS/replace; echo 1111111111111111111111111111111111111111 > $REFS/replace/$(git rev-parse main)",
+        Healed(Ref),
+    ),
+    ("LOOSE replace main main~1", Found(&[Ref])),
+    ("LOOSE replace --graft main", Found(&[Ref])),
+    // A branch that is another's name.
+    ("echo 'ref: refs/heads/main' > $REFS/heads/$FORGE_BRANCH; echo x > x.txt", Healed(Ref)),
+    ("LOOSE symbolic-ref $(git symbolic-ref HEAD) refs/heads/main; echo x > x.txt", Healed(Ref)),
+    ("ln -sf refs/heads/main $REFS/heads/$FORGE_BRANCH; echo x > x.txt", Healed(Ref)),
+    ("echo 'ref: refs/heads/nowhere' > $REFS/heads/$FORGE_BRANCH; echo x > x.txt", Healed(Ref)),
+    (
+        "git commit -q --allow-empty -m own; echo 'ref: refs/heads/main' > $REFS/heads/$FORGE_BRANCH",
+        Healed(Ref),
+    ),
+    (
+        "LOOSE symbolic-ref $(git symbolic-ref HEAD) refs/heads/main; echo x > x.txt; LOOSE add x.txt; \
+         LOOSE commit -q -m through",
+        Found(&[Ref]),
+    ),
+    ("LOOSE update-ref -d $(git symbolic-ref HEAD); echo x > x.txt", Healed(Ref)),
+    ("LOOSE branch -m renamed; echo x > x.txt", Found(&[Ref])),
+    ("echo 'ref: refs/heads/main' > $REFS/heads/$OTHER", Healed(Ref)),
+    ("echo 'ref: refs/heads/nowhere' > $REFS/heads/other", Healed(Ref)),
+    ("ln -sf main $REFS/heads/other", Healed(Ref)),
+    ("ln -sf $REFS/heads/main $REFS/heads/other", Healed(Ref)),
+    ("echo 'ref: refs/heads/other' > $REFS/heads/alias", Found(&[Ref])),
+    ("echo 'ref: refs/heads/other' > $REFS/tags/packed", Found(&[Ref])),
+    // References that nobody can read.
+    ("echo garbage > $REFS/heads/other", Healed(Ref)),
+    (": > $REFS/heads/main", Healed(Ref)),
+    ("echo garbage > $REFS/heads/junk", Healed(Ref)),
+    ("rm $REFS/heads/other; mkdir $REFS/heads/other; : > $REFS/heads/other/x", Found(&[Ref])),
+    ("rm -r $REFS/heads", Found(&[Ref])),
+    ("rm $MAIN/.git/packed-refs", Healed(Info)),
+    (": > $MAIN/.git/packed-refs", Healed(Info)),
+    ("head -c 90 $MAIN/.git/packed-refs > cut; cat cut > $MAIN/.git/packed-refs", Healed(Info)),
+    ("echo garbage >> $MAIN/.git/packed-refs", Healed(Info)),
+    (
+        "sed -i \"s/^[0-9a-f]* refs.tags.marked/$(git rev-parse other) refs\\/tags\\/marked/\" $MAIN/.git/packed-refs",
+        Found(&[Ref]),
+    ),
+    // Which repository it is, and whether it is one.
+    ("echo /tmp > $MAIN/.git/commondir", Healed(Info)),
+    ("git init -q $DIR/else; echo $DIR/else/.git > $MAIN/.git/commondir", Healed(Info)),
+    (
+        "git init -q $DIR/else; echo $DIR/else/.git > $(git rev-parse --git-dir)/commondir; echo x > x",
+        Healed(Info),
+    ),
+    ("rm $(git rev-parse --git-dir)/commondir; echo x > x", Healed(Info)),
+    ("echo $DIR/nowhere/.git > $(git rev-parse --git-dir)/gitdir; echo x > x", Healed(Info)),
+    ("git init -q $DIR/else; echo \"gitdir: $DIR/else/.git\" > .git; echo x > x", Healed(Own)),
+    ("rm -r $(git rev-parse --git-dir); echo x > x", Healed(Info)),
+    ("rm -r $ENTRY", Healed(Info)),
+    ("echo $DIR/nowhere/.git > $ENTRY/gitdir", Healed(Info)),
+    ("rm -r $MAIN/.git/worktrees/mine", Healed(Info)),
+    ("echo garbage > $MAIN/.git/worktrees/mine/HEAD", Healed(Info)),
+    ("echo 'ref: refs/heads/other' > $MAIN/.git/worktrees/mine/HEAD", Found(&[Info])),
+    ("echo garbage > $MAIN/.git/HEAD", Healed(Head)),
+    ("rm $MAIN/.git/HEAD", Healed(Head)),
+    ("echo 'ref: refs/heads/other' > $(git rev-parse --git-dir)/HEAD; echo x > x", Healed(Own)),
+    // Settings.
+    ("echo '[garbage' >> $MAIN/.git/config", Healed(Config)),
+    ("git config core.repositoryformatversion 9", Healed(Config)),
+    ("git config core.repositoryformatversion 1; git config extensions.unheardOf true", Healed(Config)),
+    ("echo '[' > $DIR/bad.config; git config include.path $DIR/bad.config", Healed(Config)),
+    ("git config include.path $DIR/none.config", Found(&[Config])),
+    ("rm $MAIN/.git/config", Found(&[Config])),
+    ("rm -r $MAIN/.git/info", Found(&[Info])),
+    ("echo '/only' > $MAIN/.git/info/sparse-checkout", Found(&[Info])),
+    ("echo $DIR/nowhere > $MAIN/.git/objects/info/alternates", Found(&[Info])),
+    (
+        "printf '#!/bin/sh\\nexit 1\\n' > $MAIN/.git/hooks/reference-transaction; \
+         chmod +x $MAIN/.git/hooks/reference-transaction",
+        Found(&[Hook]),
+    ),
+    // Logs.
+    ("git reflog expire --expire=now --all; git prune --expire=now", Found(&[Info])),
+    ("rm -r $MAIN/.git/logs", Found(&[Info])),
+    (": > $MAIN/.git/logs/HEAD", Found(&[Info])),
+    ("sed -i 2d $MAIN/.git/logs/HEAD", Found(&[Info])),
+    ("LOOSE reflog delete HEAD@{1}; LOOSE -C $MAIN reflog delete main@{0}", Found(&[Info])),
+    // What is left lying about.
+    ("touch $REFS/heads/main.lock", Found(&[Info])),
+    ("touch $MAIN/.git/index.lock $MAIN/.git/HEAD.lock", Found(&[Info])),
+    ("touch $MAIN/.git/packed-refs.lock $MAIN/.git/config.lock", Found(&[Info])),
+    ("git rev-parse other > $MAIN/.git/MERGE_HEAD", Found(&[Info])),
+    ("git rev-parse other > $MAIN/.git/CHERRY_PICK_HEAD", Found(&[Info])),
+    ("LOOSE -C $MAIN merge -q --squash other", Found(&[Info, Index, File])),
+    ("git rev-parse other | tee $MAIN/.git/ORIG_HEAD > $MAIN/.git/FETCH_HEAD", Allowed),
 ];
 
 /// Everything of the person's repository but what is ignored.
@@ -103,8 +214,34 @@ fn state(world: &World) -> BTreeMap<String, String> {
     }
     state.insert("stash".into(), git(main, &["stash", "list", "--format=%H %gs"]));
     state.insert("index".into(), git(main, &["ls-files", "--stage"]));
-    for file in ["HEAD", "config"] {
-        state.insert(file.into(), std::fs::read_to_string(main.join(".git").join(file)).unwrap());
+    // As the person would read it, with whatever stands between.
+    state.insert("history".into(), git(main, &["log", "--format=%H %P", "main", "other", "packed"]));
+    let git_dir = main.join(".git");
+    for file in
+        ["HEAD", "config", "shallow", "commondir", "objects/info/alternates", "MERGE_HEAD", "SQUASH_MSG"]
+    {
+        state.insert(file.into(), std::fs::read_to_string(git_dir.join(file)).unwrap_or_default());
+    }
+    for entry in std::fs::read_dir(git_dir.join("worktrees")).into_iter().flatten().map(Result::unwrap) {
+        // One that Forge makes ahead comes and goes.
+        let place = std::fs::read_to_string(entry.path().join("gitdir")).unwrap_or_default();
+        if place.ends_with("/mine/.git\n") {
+            for file in ["HEAD", "commondir", "gitdir"] {
+                let text = std::fs::read_to_string(entry.path().join(file)).unwrap();
+                state.insert(format!("mine {file}"), text);
+            }
+            state.insert(
+                "mine".into(),
+                git(Path::new(place.trim_end().trim_end_matches("/.git")), &["status", "--short"]),
+            );
+        }
+    }
+    let listed =
+        std::fs::read_dir(&git_dir).unwrap().chain(std::fs::read_dir(git_dir.join("refs/heads")).unwrap());
+    for entry in
+        listed.map(Result::unwrap).filter(|entry| entry.file_name().to_string_lossy().ends_with(".lock"))
+    {
+        state.insert(format!("lock {}", entry.path().display()), String::new());
     }
     for folder in ["hooks", "info"] {
         files(&main.join(".git").join(folder), folder, &mut state);
@@ -140,6 +277,7 @@ fn rich() -> World {
     world.git(&["add", "."]);
     world.git(&["commit", "--quiet", "--message=second"]);
     world.git(&["tag", "packed"]);
+    world.git(&["tag", "marked"]);
     world.git(&["pack-refs", "--all"]);
     world.git(&["checkout", "--quiet", "-b", "other"]);
     write("of-other.txt", "other\n");
@@ -156,6 +294,11 @@ fn rich() -> World {
     let hook = main.join(".git/hooks/pre-commit");
     std::fs::write(&hook, "#!/bin/sh\ntrue\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // A file that is as young as a start counts as changed by its turn.
+    let written = hook.metadata().unwrap().modified().unwrap();
+    eventually("the files are older than what comes", || {
+        written.elapsed().ok().filter(|age| *age > Duration::from_millis(100))
+    });
     world
 }
 
@@ -165,14 +308,24 @@ fn open(findings: &[Finding]) -> Vec<&Finding> {
 
 #[test]
 fn every_way_out_of_a_worktree_is_prevented_or_found_and_put_back() {
-    assert!(ACTS.len() >= 25);
+    assert!(ACTS.len() >= 50);
+    play_all(ACTS, Scene::set);
+}
+
+#[test]
+fn whatever_hides_or_moves_history_is_prevented_or_found_and_put_back() {
+    assert!(ACTS.len() + HISTORY.len() >= 120);
+    play_all(HISTORY, Scene::with_remote);
+}
+
+fn play_all(acts: &[(&str, Fate)], set: impl Fn() -> Scene) {
     let mut wrong = Vec::new();
-    let mut scene = Scene::set();
-    for (act, fate) in ACTS {
+    let mut scene = set();
+    for (act, fate) in acts {
         if let Err(why) = scene.play(act, *fate) {
             wrong.push(format!("{act}\n{why}"));
             // What is broken would spoil the rest.
-            scene = Scene::set();
+            scene = set();
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -185,20 +338,41 @@ struct Scene {
     other: Attempt,
     base: BTreeMap<String, String>,
     kept: String,
+    /// What the logs of HEAD and of the person's branches had.
+    logs: Vec<(PathBuf, String)>,
 }
 
 impl Scene {
     fn set() -> Scene {
+        Scene::of(rich())
+    }
+
+    /// With a worktree of the person's own too.
+    fn with_remote() -> Scene {
         let world = rich();
+        let dir = world.dir.path();
+        let mine = dir.join("mine");
+        world.git(&["worktree", "add", "--quiet", "-b", "mine", mine.to_str().unwrap()]);
+        let far = dir.join("far.git").display().to_string();
+        world.git(&["clone", "--quiet", "--bare", ".", &far]);
+        world.git(&["remote", "add", "far", &format!("file://{far}")]);
+        world.git(&["fetch", "--quiet", "far"]);
+        Scene::of(world)
+    }
+
+    fn of(world: World) -> Scene {
         let other = play(&world, "echo other > file; git add file; git commit -q -m other").0.attempt.attempt;
         let (base, kept) = (state(&world), kept(&world, &other));
-        Scene { world, other, base, kept }
+        let logs = logs(&world);
+        Scene { world, other, base, kept, logs }
     }
 
     /// Has an agent do something, and says what did not come of it as it must.
     fn play(&self, act: &str, fate: Fate) -> Result<(), String> {
         let Scene { world, other, base, .. } = self;
         let script = act.replace("LOOSE", LOOSE).replace("$OTHER_ID", &other.id.to_string());
+        let entry = git(&other.worktree, &["rev-parse", "--absolute-git-dir"]);
+        let script = script.replace("$REFS", "$MAIN/.git/refs").replace("$ENTRY", &entry);
         let (started, said) = play(world, &script.replace("$OTHER", &other.branch));
         let attempt = started.attempt.attempt.id;
         let findings = world.run(world.engine().findings(attempt)).unwrap();
@@ -226,7 +400,14 @@ impl Scene {
             is(restored.state == FindingState::Restored, "it is put back")?;
         }
         is(world.attempt(attempt).findings == 0, "nothing is open any more")?;
-        let now = state(world);
+        // What Forge does in the background has locks of its own for a moment.
+        let begun = Instant::now();
+        let now = loop {
+            let now = state(world);
+            if now == *base || begun.elapsed() > Duration::from_secs(5) {
+                break now;
+            }
+        };
         if now != *base {
             let only = |these: &BTreeMap<String, String>, those: &BTreeMap<String, String>| -> Vec<String> {
                 let differing = these.iter().filter(|(name, value)| those.get(*name) != Some(value));
@@ -234,9 +415,24 @@ impl Scene {
             };
             return Err(format!("was {:#?}\nis {:#?}\n{told}", only(base, &now), only(&now, base)));
         }
+        for (log, was) in &self.logs {
+            let now = std::fs::read_to_string(log).unwrap_or_default();
+            is(was.lines().all(|line| now.contains(line)), &format!("{} has its entries", log.display()))?;
+        }
+        let entry = git(&other.worktree, &["rev-parse", "--git-common-dir", "HEAD"]);
+        is(
+            entry.starts_with(world.repository.join(".git").to_str().unwrap()),
+            "the other attempt has its worktree",
+        )?;
         let kept = kept(world, other);
         is(self.kept.lines().all(|line| kept.contains(line)), "the other attempt is what it was")
     }
+}
+
+fn logs(world: &World) -> Vec<(PathBuf, String)> {
+    let logs = ["HEAD", "refs/heads/main"];
+    let logs = logs.map(|log| world.repository.join(".git/logs").join(log));
+    logs.map(|log| (log.clone(), std::fs::read_to_string(&log).unwrap())).to_vec()
 }
 
 /// What Forge keeps for another attempt: its branch and its snapshots.
@@ -372,4 +568,72 @@ fn what_forge_lands_beside_a_running_agent_is_no_finding() {
     world.wait_for(busy.attempt.attempt.id, AttemptState::Finished);
     let findings = world.run(world.engine().findings(busy.attempt.attempt.id)).unwrap();
     assert!(findings.is_empty(), "{findings:?}");
+}
+
+#[test]
+fn an_agent_whose_branch_becomes_another_name_keeps_its_work_and_moves_nobody() {
+    let world = rich();
+    let main = world.git(&["rev-parse", "main"]);
+    let script = "echo one > one; git add one; git commit -q -m one; \
+                  echo 'ref: refs/heads/main' > $MAIN/.git/refs/heads/$FORGE_BRANCH; echo two > two";
+    let (started, said) = play(&world, script);
+    let attempt = started.attempt.attempt;
+    assert_eq!(world.git(&["rev-parse", "main"]), main, "{said}");
+    let branch = format!("refs/heads/{}", attempt.branch);
+    assert_eq!(world.git(&["for-each-ref", "--format=%(symref)", &branch]), "");
+    assert_eq!(world.git(&["log", "--format=%s", &format!("main..{branch}")]).lines().count(), 2);
+    assert_eq!(world.git(&["show", &format!("{branch}:one")]), "one");
+    assert_eq!(world.git(&["show", &format!("{branch}:two")]), "two");
+    assert_eq!(world.attempt(attempt.id).attempt.reason, None);
+}
+
+#[test]
+fn commits_that_only_a_reflog_holds_outlive_an_agent_that_empties_it() {
+    let world = World::new();
+    world.git(&["commit", "--quiet", "--allow-empty", "--message=lost"]);
+    let lost = world.git(&["rev-parse", "HEAD"]);
+    world.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let (started, said) = play(&world, "git reflog expire --expire=now --all; git prune --expire=now");
+    assert_eq!(world.git(&["cat-file", "-t", &lost]), "commit", "{said}");
+    assert!(!world.git(&["reflog", "--format=%H"]).contains(&lost));
+    let attempt = started.attempt.attempt.id;
+    let findings = world.run(world.engine().findings(attempt)).unwrap();
+    let subjects: Vec<&str> = findings.iter().map(|finding| finding.subject.as_str()).collect();
+    assert_eq!(subjects, ["logs/HEAD", "logs/refs/heads/main"]);
+    for finding in findings {
+        world.run(world.engine().restore_finding(attempt, finding.id)).unwrap();
+    }
+    assert!(world.git(&["reflog", "--format=%H"]).contains(&lost));
+}
+
+#[test]
+fn a_history_that_was_never_here_stays_cut_off_and_is_told() {
+    let world = World::new();
+    let far = world.dir.path().join("far");
+    git(world.dir.path(), &["clone", "--quiet", world.repository.to_str().unwrap(), "far"]);
+    for message in ["beyond", "far beyond"] {
+        let identity = ["-c", "user.name=Bob", "-c", "user.email=bob@example.org"];
+        let commit = ["commit", "--quiet", "--allow-empty", "--message", message];
+        git(&far, &[&identity[..], &commit[..]].concat());
+    }
+    let url = format!("file://{}", far.display());
+    world.git(&["commit", "--quiet", "--allow-empty", "--message=own"]);
+    let (started, said) =
+        play(&world, &format!("git fetch -q --depth=1 {url} main; git rev-parse main >> $MAIN/.git/shallow"));
+    assert_eq!(world.git(&["rev-list", "--count", "main"]), "2", "{said}");
+    world.git(&["fsck", "--connectivity-only"]);
+    let attempt = started.attempt.attempt.id;
+    let findings = world.run(world.engine().findings(attempt)).unwrap();
+    let told: Vec<(&str, FindingState, bool)> = findings
+        .iter()
+        .map(|finding| (finding.subject.as_str(), finding.state, finding.can_restore()))
+        .collect();
+    assert!(told.contains(&("shallow", FindingState::Restored, false)), "{findings:?}");
+    assert!(told.contains(&("shallow", FindingState::Seen, false)), "{findings:?}");
+    assert_eq!(told.len(), 2);
+    let seen = open(&findings)[0].sentence();
+    assert!(
+        seen.contains("in which 1 commit came without what is before; `git fetch --unshallow`"),
+        "{seen}"
+    );
 }

@@ -9,6 +9,7 @@ mod bringing_back;
 mod chains;
 mod commits;
 mod diffs;
+mod history;
 mod hostile;
 mod landing;
 mod limits;
