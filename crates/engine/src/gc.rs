@@ -95,8 +95,9 @@ impl Engine {
     /// Cleans up what is due, or says what that would be.
     pub async fn gc(&self, dry_run: bool) -> Result<Cleaned> {
         let mut cleaned = self.sweep(dry_run, true).await?;
-        self.sweep_logs(dry_run, true, &mut cleaned).await?;
-        self.sweep_removed(dry_run, &mut cleaned).await?;
+        let ages = self.ages().await?;
+        self.sweep_logs(&ages, dry_run, true, &mut cleaned).await?;
+        self.sweep_removed(&ages, dry_run, &mut cleaned).await?;
         Ok(cleaned)
     }
 
@@ -127,8 +128,10 @@ impl Engine {
     async fn sweep_old_aside(&self) {
         let mut cleaned = Cleaned::default();
         let swept = async {
-            self.sweep_logs(false, false, &mut cleaned).await?;
-            self.sweep_removed(false, &mut cleaned).await
+            self.may_change()?;
+            let ages = self.ages().await?;
+            self.sweep_logs(&ages, false, false, &mut cleaned).await?;
+            self.sweep_removed(&ages, false, &mut cleaned).await
         };
         let swept = swept.await;
         log(cleaned);

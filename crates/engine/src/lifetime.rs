@@ -32,12 +32,6 @@ impl Lifetimes {
     }
 }
 
-/// Returns how long ago something was, in milliseconds; none for what is dated in the future.
-pub(crate) fn age(since: Time, now: Time) -> Option<i64> {
-    let age = now.millis().saturating_sub(since.millis());
-    (0..).contains(&age).then_some(age)
-}
-
 /// What is due for a worktree, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Due {

@@ -12,11 +12,11 @@ use std::path::Path;
 use forge_model::{Noun, Op, Run, RunId, Time};
 use serde_json::{Map, Value};
 
+use crate::ages::Ages;
 use crate::background::blocking;
 use crate::error::io_error;
 use crate::gc::{Cleaned, Left, Swept, What, size};
 use crate::launch::process_error;
-use crate::lifetime::age;
 use crate::store::deleted_logs::{self, Closed};
 use crate::{Engine, Result};
 
@@ -72,10 +72,11 @@ pub(crate) fn present(runs: &Path) -> io::Result<BTreeSet<RunId>> {
 }
 
 /// Chooses the logs that go, oldest first. `sizes` has every log that there is.
-fn choose(mut closed: Vec<Closed>, sizes: &HashMap<RunId, u64>, kept: Kept, now: Time) -> Vec<Doomed> {
+fn choose(mut closed: Vec<Closed>, sizes: &HashMap<RunId, u64>, kept: Kept, ages: &Ages) -> Vec<Doomed> {
     closed.sort_by_key(|one| (one.since, one.run));
     let is_older = |since: Time, limit: Option<i64>| {
-        limit.zip(age(since, now)).filter(|(limit, age)| age >= limit).map(|(_, age)| age / DAY_MILLIS)
+        let age = ages.of(since);
+        limit.filter(|limit| age >= *limit).map(|_| age / DAY_MILLIS)
     };
     let mut doomed = Vec::new();
     let mut young = Vec::new();
@@ -114,7 +115,13 @@ impl Engine {
     }
 
     /// Deletes the logs that have had their time, or says which those are.
-    pub(crate) async fn sweep_logs(&self, dry_run: bool, measure: bool, cleaned: &mut Cleaned) -> Result<()> {
+    pub(crate) async fn sweep_logs(
+        &self,
+        ages: &Ages,
+        dry_run: bool,
+        measure: bool,
+        cleaned: &mut Cleaned,
+    ) -> Result<()> {
         let _turn = self.inner.sweeping.lock().await;
         let kept = self.kept().await?;
         let runs = self.inner.paths.runs();
@@ -141,7 +148,7 @@ impl Engine {
                 cleaned.left.push(Left { path, attempt: None, why: error.to_string() });
             }
         }
-        for Doomed { closed: one, reason } in choose(closed, &sizes, kept, crate::store::now()) {
+        for Doomed { closed: one, reason } in choose(closed, &sizes, kept, ages) {
             let (path, attempt) = (self.inner.paths.run(one.run), Some(one.attempt));
             let bytes = match (measure, sizes.get(&one.run)) {
                 (false, _) => None,
@@ -222,7 +229,8 @@ mod tests {
     }
 
     fn chosen(closed: &[Closed], sizes: &HashMap<RunId, u64>, kept: Kept) -> Vec<RunId> {
-        let chosen = choose(closed.to_vec(), sizes, kept, Time::from_millis(NOW));
+        let ages = Ages::right_at(Time::from_millis(NOW));
+        let chosen = choose(closed.to_vec(), sizes, kept, &ages);
         chosen.into_iter().map(|doomed| doomed.closed.run).collect()
     }
 

@@ -7,20 +7,24 @@ use std::collections::HashSet;
 
 use forge_model::{AttemptId, RunId, Time};
 
+use crate::ages::Ages;
 use crate::background::blocking;
 use crate::gc::{Cleaned, Swept, What};
-use crate::lifetime::age;
 use crate::store::removed::{self, Aside, Kind};
 use crate::store::{Error as StoreError, Tx, acts, deleted_logs};
 use crate::{Engine, Result, old_logs};
 
 impl Engine {
     /// Forgets what was removed so long ago that nobody can recover it any more, or says what that is.
-    pub(crate) async fn sweep_removed(&self, dry_run: bool, cleaned: &mut Cleaned) -> Result<()> {
+    pub(crate) async fn sweep_removed(
+        &self,
+        ages: &Ages,
+        dry_run: bool,
+        cleaned: &mut Cleaned,
+    ) -> Result<()> {
         let Some(limit) = self.kept().await?.removed else { return Ok(()) };
-        let now = crate::store::now();
         let mut old = self.inner.store.read(removed::all).await?;
-        old.retain(|aside| age(aside.removed_at, now).is_some_and(|age| age >= limit));
+        old.retain(|aside| ages.of(aside.removed_at) >= limit);
         // Attempts go before their tasks, and tasks before their projects: what stays could not be recovered alone.
         old.sort_by_key(|aside| std::cmp::Reverse(aside.kind));
         let runs = self.inner.paths.runs();

@@ -66,7 +66,7 @@ impl Engine {
         }
         spare.sort_by_key(|(_, kept)| kept.created_at);
         if let Some(days) = days {
-            self.drop_old_reflogs(project, days).await?;
+            self.drop_old_reflogs(project, ages, days).await?;
             let millis = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MILLIS);
             let (old, rest) = spare.into_iter().partition(|(_, kept)| ages.of(kept.created_at) > millis);
             self.let_go(project, old).await?;
@@ -92,9 +92,9 @@ impl Engine {
     }
 
     /// Lets go of commits that only a reflog held, as git itself does in time.
-    async fn drop_old_reflogs(&self, project: &Project, days: u64) -> Result<()> {
+    async fn drop_old_reflogs(&self, project: &Project, ages: &Ages, days: u64) -> Result<()> {
         let millis = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MILLIS);
-        let before = Time::from_millis(now().millis().saturating_sub(millis)).day();
+        let before = ages.before(millis).day();
         let (engine, path) = (self.clone(), project.path.clone());
         let dropped = blocking(move || -> Result<_> { Ok(engine.repo(&path)?.drop_kept_reflogs(&before)?) });
         dropped.await?.map(drop)
