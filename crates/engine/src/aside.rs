@@ -72,7 +72,9 @@ impl Engine {
             drop(over);
         });
         if tokio::time::timeout(A_MOMENT, is_over).await.is_err() {
-            tracing::warn!("what an earlier server left behind is taken up later: a repository does not answer yet");
+            tracing::warn!(
+                "what an earlier server left behind is taken up later: a repository does not answer yet"
+            );
         }
     }
 }

@@ -83,8 +83,10 @@ const GITHUB: Keys = &[
 /// How long the worktrees of attempts are kept; null means for ever.
 const WORKTREES: Keys = &[("expire_after_hours", Rule::MaybeCount), ("tidy_after_hours", Rule::MaybeCount)];
 
-/// How long snapshots are kept, and how much of a project's they may be together; null keeps all.
-const SNAPSHOTS: Keys = &[("keep_days", Rule::MaybeCount), ("keep_mb", Rule::MaybeCount)];
+/// How long snapshots are kept, and how much of a project's they may be together; null keeps all. Larger files than
+/// `file_mb` are in no snapshot and in no commit of Forge's.
+const SNAPSHOTS: Keys =
+    &[("file_mb", Rule::Count), ("keep_days", Rule::MaybeCount), ("keep_mb", Rule::MaybeCount)];
 
 /// How long the logs of runs are kept when their attempt is closed, and how much all logs may be together; null and 0
 /// keep all.
@@ -167,6 +169,16 @@ impl Engine {
         Ok((limit("keep_days"), limit("keep_mb").map(|mb| mb.saturating_mul(1_000_000))))
     }
 
+    /// Returns how large files may be that are snapshotted or committed. Blocks.
+    pub(crate) fn file_limits(&self) -> forge_git::Limits {
+        let usual = forge_git::Limits::default();
+        // Work is kept whatever is wrong with the settings.
+        let config = self.stored_config().unwrap_or_default();
+        let wanted = config.get("snapshots").and_then(|section| section.get("file_mb")?.as_u64());
+        let file_bytes = wanted.map_or(usual.file_bytes, |mb| mb.saturating_mul(1_000_000));
+        forge_git::Limits { file_bytes, total_bytes: usual.total_bytes.max(file_bytes) }
+    }
+
     /// Returns what the branches of attempts begin with.
     pub(crate) async fn branch_prefix(&self) -> Result<String> {
         let engine = self.clone();
@@ -231,7 +243,7 @@ pub(crate) fn defaults() -> Map<String, Value> {
         "language": "BROWSER",
         "git_branch_prefix": "forge",
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
-        "snapshots": {"keep_days": 30, "keep_mb": 5000},
+        "snapshots": {"file_mb": 50, "keep_days": 30, "keep_mb": 5000},
         "runs": {"keep_days": 90, "keep_mb": 20000},
         "removed": {"keep_days": 90},
         "scripts": script_settings::default_scripts(),

@@ -1,6 +1,6 @@
 //! Deleting one file of an attempt's worktree, and committing that.
 
-use forge_git::CommitRequest;
+use forge_git::{CommitRequest, Limits};
 use forge_model::AttemptId;
 
 use crate::background::{blocking, detached};
@@ -45,7 +45,8 @@ impl Engine {
                     path.display()
                 )));
             }
-            let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
+            let request =
+                CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true, limits: Limits::default() };
             committed(site.worktree.delete_file(&path, &request)?, "mend it, and delete the file again")?;
             Ok(taken)
         });

@@ -152,7 +152,9 @@ impl From<forge_git::Error> for Error {
             | Git::Refused { .. }
             | Git::Unsaved { .. }
             | Git::Unmerged { .. } => Error::conflict(message),
-            Git::Git { .. } | Git::Io { .. } => Error::unavailable(message),
+            Git::Git { .. } | Git::Io { .. } | Git::BrokenChain { .. } | Git::Lost { .. } => {
+                Error::unavailable(message)
+            }
         }
         .with_source(error)
     }
@@ -162,6 +164,12 @@ impl From<forge_git::Error> for Error {
 pub(crate) fn io_error(act: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.to_path_buf();
     move |error| Error::unavailable(format!("could not {act} {}: {error}", path.display())).with_source(error)
+}
+
+/// Tells whether git failed because the machine had no room, memory or descriptors left.
+pub(crate) fn is_shortage(error: &Error) -> bool {
+    let source = error.source.as_ref().and_then(|source| source.downcast_ref::<forge_git::Error>());
+    source.is_some_and(forge_git::Error::is_shortage)
 }
 
 /// Tells an error with what it came from, in one line.

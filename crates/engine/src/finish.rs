@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::store::queue::{self, Waiting};
 use crate::store::runs::{self, End};
 use crate::store::{asks, attempts, inputs, snapshots};
-use crate::{Engine, Result, detect, dev_server, limited, moves, stale_locks};
+use crate::{Engine, Result, detect, dev_server, keep_again, limited, moves, stale_locks};
 
 /// How long the end of a run lets starts go first: somebody waits for those. Twenty at once in a repository of 5,000 files
 /// take two to three seconds; what the ends of the first of them did meanwhile would slow down the last.
@@ -67,6 +67,7 @@ impl Engine {
             variant: run.profile.variant.clone(),
             images: None,
         });
+        let is_owed = work.unkept.is_some();
         let summed = Summed::of(work.snapshot.as_ref());
         let end = End { state, after_head: work.after_head, exit_code, signal, reason: reason.clone() };
         let notes = i64::try_from(outcome.told).unwrap_or(i64::MAX);
@@ -90,6 +91,7 @@ impl Engine {
                 if let Some(taken) = &work.snapshot {
                     snapshots::insert(tx.conn(), attempt, Some(id), taken, "turn", tx.now())?;
                 }
+                keep_again::note(tx, attempt, work.unkept.as_ref())?;
                 detect::record(tx, attempt, &found)?;
                 let closed = if state == RunState::Killed { AskState::Cancelled } else { AskState::Expired };
                 for ask in asks::close_run(tx.conn(), id, closed, tx.now())? {
@@ -127,6 +129,9 @@ impl Engine {
             })
             .await?;
         self.inner.limited.ring();
+        if is_owed {
+            self.owe();
+        }
         if matches!(kind, RunKind::Agent | RunKind::Cleanup) {
             self.sum_later(attempt, summed);
         }

@@ -1,14 +1,12 @@
 //! Attempts that work in the person's checkout, because they asked for no worktree. Nothing there is ours: it is not
 //! committed, reset, cleaned up, restored or landed; its files are snapshotted, and that writes nothing there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use forge_model::{Attempt, AttemptId, ProjectId, Run, RunId, RunState, with_images_in};
+use forge_model::{Attempt, AttemptId, ProjectId, RunId, with_images_in};
 
 use crate::background::blocking;
-use crate::error::whole;
 use crate::intent::{Base, Intent, What};
-use crate::keep::Work;
 use crate::once::Key;
 use crate::start::{Intended, Wanted};
 use crate::store::starts::Mark;
@@ -121,30 +119,6 @@ impl Engine {
             Ok(Base { branch, commit: repo.head()?.unwrap_or_default() })
         });
         stands.await?
-    }
-
-    /// Snapshots what a run left in the person's checkout.
-    pub(crate) async fn keep_in_place(
-        &self,
-        run: &Run,
-        state: RunState,
-        repository: PathBuf,
-    ) -> Result<Work> {
-        let (engine, id, attempt) = (self.clone(), run.id, run.attempt);
-        blocking(move || {
-            let message = format!("run {id} of attempt {attempt} is {state}");
-            let taken = engine
-                .repo(&repository)
-                .and_then(|repo| Ok(engine.take_snapshot_in_place(&repo, attempt, &message)?));
-            match taken {
-                Ok(taken) => Work { after_head: taken.head.clone(), snapshot: Some(taken), ..Work::default() },
-                Err(error) => {
-                    let trouble = format!("its files could not be snapshotted: {}", whole(&error));
-                    Work { trouble: Some(trouble), ..Work::default() }
-                }
-            }
-        })
-        .await
     }
 
     /// Lets the pictures of a prompt be found where Forge has them: none is put into the person's checkout.

@@ -4,16 +4,17 @@
 
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Operation, Reclaimed};
-use forge_model::{Run, RunKind, RunState};
+use forge_git::{CommitRequest, Committed, Kept, LeftOut, Limits, Operation, Reclaimed, Repo, Why, Worktree};
+use forge_model::{Run, RunId, RunKind, RunState};
 
 use crate::background::blocking;
 use crate::conflicts::go_on_after_turn;
-use crate::error::whole;
+use crate::error::{is_shortage, whole};
 use crate::fold::Outcome;
+use crate::keep_again::Unkept;
 use crate::stale_locks::shared_locks;
 use crate::store::snapshots::Taken;
-use crate::{AttemptView, Engine, Result};
+use crate::{AttemptView, Engine, Error, Result};
 
 /// How long the person's hooks may take over a turn's commit.
 const HOOK_TIME: Duration = Duration::from_secs(300);
@@ -24,6 +25,9 @@ const LONGEST_MESSAGE: usize = 4096;
 /// How much of a hook's output is shown on an attempt, in characters.
 const LONGEST_EXCERPT: usize = 2000;
 
+/// How many files a sentence names that were left out.
+const NAMED: usize = 5;
+
 /// What was kept of a run's work.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
@@ -33,14 +37,8 @@ pub(crate) struct Work {
     pub(crate) trouble: Option<String>,
     /// The locks of a killed git that were removed first.
     pub(crate) locks: Vec<String>,
-}
-
-impl Work {
-    /// Adds to what could not be done.
-    fn note(&mut self, trouble: Option<String>) {
-        let said = [self.trouble.take(), trouble].into_iter().flatten().collect::<Vec<_>>();
-        self.trouble = Some(said.join("; ")).filter(|said| !said.is_empty());
-    }
+    /// What is to be tried again, because the machine was short of something.
+    pub(crate) unkept: Option<Unkept>,
 }
 
 impl Engine {
@@ -53,87 +51,224 @@ impl Engine {
         }
         let look = move |conn: &crate::store::Conn| crate::store::attempts::one(conn, attempt);
         let Some(view) = self.inner.store.read(look).await? else { return Ok(Work::default()) };
-        let project = self.project(view.attempt.project).await?;
-        if view.attempt.in_place {
-            return self.keep_in_place(run, state, project.path).await;
-        }
-        let engine = self.clone();
         let message = match kind {
             RunKind::Cleanup => format!("Cleanup after: {}", title(&view)),
             _ => message(&view, outcome),
         };
-        let run = run.id;
-        let work = blocking(move || {
-            let mut work = Work::default();
-            let opened = engine.repo(&project.path).and_then(|repo| {
-                let reclaimed = engine.reclaim(&repo, attempt, &view.attempt.worktree, false);
-                let worktree = repo.worktree(&view.attempt.worktree)?;
-                Ok((repo, worktree, reclaimed))
-            });
-            let (repo, worktree, reclaimed) = match opened {
-                Ok(opened) => opened,
-                Err(error) => {
-                    let way_out = "a follow-up moves what stands there to the trash and brings the worktree back";
-                    work.trouble = Some(format!("its work could not be looked at: {error}; {way_out}"));
-                    return work;
-                }
-            };
-            if let Ok(Reclaimed::Git(place)) = reclaimed {
-                let place = place.display();
-                work.trouble = Some(format!(
-                    "something else stood in place of its .git, and is in {place} now; the files stayed where they were"
-                ));
-            }
-            work.locks = engine.drop_stale_locks(&worktree);
-            if kind == RunKind::Setup {
+        let project = self.project(view.attempt.project).await?;
+        if kind == RunKind::Setup && !view.attempt.in_place {
+            let engine = self.clone();
+            return blocking(move || {
+                let opened = engine.repo(&project.path).and_then(|repo| engine.opened(&repo, &view));
                 // What it made belongs to the turn that comes.
-                work.after_head = worktree.head().ok();
-                return work;
-            }
-            if worktree.operation() == Some(Operation::Rebase) {
-                // A commit would break it. It is gone on with when it is ours and everything is resolved.
-                let trouble = match state == RunState::Completed && view.is_conflicted {
-                    true => go_on_after_turn(&worktree, &view.attempt.branch),
-                    false => Some("a rebase waits to be finished in its worktree".to_string()),
-                };
-                work.note(trouble);
-            } else if state == RunState::Completed {
-                let commit = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true };
-                let why = match worktree.commit_all_on(&view.attempt.branch, &commit) {
-                    Ok(Committed::Nothing | Committed::Commit { .. }) => None,
-                    Ok(Committed::HookFailed { hook, output }) => {
-                        Some(format!("the {hook} hook refused: {}", end_of(&output)))
+                match opened {
+                    Ok(Opened { worktree, trouble, locks }) => {
+                        Work { after_head: worktree.head().ok(), trouble, locks, ..Work::default() }
                     }
-                    Ok(Committed::TimedOut { after, output }) => {
-                        Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
+                    Err(error) => {
+                        let trouble = Some(format!("its work could not be looked at: {error}; {WAY_OUT}"));
+                        Work { trouble, ..Work::default() }
                     }
-                    Err(error) => Some(match shared_locks(&repo, &view.attempt.branch) {
-                        Some(remedy) => format!("{}; {remedy}", whole(&error)),
-                        None => whole(&error),
-                    }),
-                };
-                work.note(why.map(|why| format!("its changes are kept but not committed: {why}")));
-            }
-            match engine.take_snapshot(
-                &worktree,
-                attempt,
-                &format!("run {run} of attempt {attempt} is {state}"),
-            ) {
-                Ok(taken) => work.snapshot = Some(taken),
-                Err(error) => {
-                    work.note(Some(format!("its files could not be snapshotted: {}", whole(&error))));
                 }
-            }
-            work.after_head = worktree.head().ok();
-            work
-        })
-        .await?;
+            })
+            .await;
+        }
+        let message = (state == RunState::Completed).then_some(message);
+        let label = format!("run {} of attempt {attempt} is {state}", run.id);
+        let work = self.keep_files(&view, run.id, message, label).await?;
         // The agent may have finished or aborted it by itself.
         if let Err(error) = self.settle_rebase(attempt).await {
             tracing::warn!(attempt.id = %attempt, "the rebase of attempt {attempt} could not be looked at: {error}");
         }
         Ok(work)
     }
+
+    /// Does once more what could not be done when a run ended.
+    pub(crate) async fn keep_late(
+        &self,
+        view: &AttemptView,
+        run: RunId,
+        message: Option<String>,
+    ) -> Result<Work> {
+        let label = format!("run {run} of attempt {}, kept later", view.attempt.id);
+        self.keep_files(view, run, message, label).await
+    }
+
+    async fn keep_files(
+        &self,
+        view: &AttemptView,
+        run: RunId,
+        message: Option<String>,
+        label: String,
+    ) -> Result<Work> {
+        let project = self.project(view.attempt.project).await?;
+        let (engine, view) = (self.clone(), view.clone());
+        let attempt = view.attempt.id;
+        blocking(move || {
+            let mut kept = Keeping::default();
+            let work = if view.attempt.in_place {
+                let taken = engine
+                    .repo(&project.path)
+                    .and_then(|repo| Ok(engine.take_snapshot_in_place(&repo, attempt, &label)?));
+                let snapshot = kept.snapshotted(taken);
+                Work {
+                    after_head: snapshot.as_ref().and_then(|taken| taken.head.clone()),
+                    snapshot,
+                    ..Work::default()
+                }
+            } else {
+                let opened = engine.repo(&project.path).and_then(|repo| {
+                    let opened = engine.opened(&repo, &view)?;
+                    Ok((repo, opened))
+                });
+                let (repo, Opened { worktree, trouble, locks }) = match opened {
+                    Ok(opened) => opened,
+                    Err(error) => {
+                        kept.is_short = is_shortage(&error);
+                        kept.trouble.push(format!("its work could not be looked at: {error}; {WAY_OUT}"));
+                        return kept.say(Work::default(), run, message);
+                    }
+                };
+                kept.trouble.extend(trouble);
+                if worktree.operation() == Some(Operation::Rebase) {
+                    // A commit would break it. It is gone on with when it is ours and everything is resolved.
+                    kept.trouble.extend(match message.is_some() && view.is_conflicted {
+                        true => go_on_after_turn(&worktree, &view.attempt.branch),
+                        false => Some("a rebase waits to be finished in its worktree".to_string()),
+                    });
+                } else if let Some(message) = &message {
+                    kept.commit(
+                        &repo,
+                        &worktree,
+                        &view.attempt.branch,
+                        message.clone(),
+                        engine.file_limits(),
+                    );
+                }
+                let taken = engine.take_snapshot(&worktree, attempt, &label);
+                let snapshot = kept.snapshotted(taken.map_err(Error::from));
+                kept.look_around(&worktree);
+                Work { after_head: worktree.head().ok(), snapshot, locks, ..Work::default() }
+            };
+            kept.say(work, run, message)
+        })
+        .await
+    }
+}
+
+/// What is said where a worktree cannot be opened.
+const WAY_OUT: &str = "a follow-up moves what stands there to the trash and brings the worktree back";
+
+/// A worktree that is about to be kept, after what stood in its way was moved aside.
+struct Opened {
+    worktree: Worktree,
+    trouble: Option<String>,
+    locks: Vec<String>,
+}
+
+impl Engine {
+    /// Opens the worktree of an attempt whose run has ended. Blocks.
+    fn opened(&self, repo: &Repo, view: &AttemptView) -> Result<Opened> {
+        let reclaimed = self.reclaim(repo, view.attempt.id, &view.attempt.worktree, false);
+        let worktree = repo.worktree(&view.attempt.worktree)?;
+        let trouble = match reclaimed {
+            Ok(Reclaimed::Git(place)) => Some(format!(
+                "something else stood in place of its .git, and is in {} now; the files stayed where they were",
+                place.display()
+            )),
+            _ => None,
+        };
+        let locks = self.drop_stale_locks(&worktree);
+        Ok(Opened { worktree, trouble, locks })
+    }
+}
+
+/// What keeping the files of a run came to, as far as it has come.
+#[derive(Debug, Default)]
+struct Keeping {
+    trouble: Vec<String>,
+    left_out: Vec<LeftOut>,
+    /// The machine was short of something.
+    is_short: bool,
+}
+
+impl Keeping {
+    fn commit(&mut self, repo: &Repo, worktree: &Worktree, branch: &str, message: String, limits: Limits) {
+        let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks: true, limits };
+        let why = match worktree.commit_all_on(branch, &request) {
+            Ok(Kept { committed, left_out }) => {
+                self.left_out.extend(left_out);
+                match committed {
+                    Committed::Nothing | Committed::Commit { .. } => None,
+                    Committed::HookFailed { hook, output } => {
+                        Some(format!("the {hook} hook refused: {}", end_of(&output)))
+                    }
+                    Committed::TimedOut { after, output } => {
+                        Some(format!("the hooks took more than {} s: {}", after.as_secs(), end_of(&output)))
+                    }
+                }
+            }
+            Err(error) => {
+                self.is_short |= error.is_shortage();
+                Some(match shared_locks(repo, branch) {
+                    Some(remedy) => format!("{}; {remedy}", whole(&error)),
+                    None => whole(&error),
+                })
+            }
+        };
+        self.trouble.extend(why.map(|why| format!("its changes are kept but not committed: {why}")));
+    }
+
+    fn snapshotted(&mut self, taken: Result<Taken>) -> Option<Taken> {
+        match taken {
+            Ok(taken) => {
+                self.left_out.extend(taken.passed_over.iter().cloned());
+                Some(taken)
+            }
+            Err(error) => {
+                self.is_short |= is_shortage(&error);
+                self.trouble.push(format!("its files could not be snapshotted: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Finds what git does not see at all.
+    fn look_around(&mut self, worktree: &Worktree) {
+        match worktree.special_files() {
+            Ok(found) => self.left_out.extend(found),
+            Err(error) => tracing::warn!("{}", whole(&error)),
+        }
+    }
+
+    fn say(mut self, work: Work, run: RunId, message: Option<String>) -> Work {
+        if self.is_short {
+            self.trouble.push("Forge tries again when that is over".to_string());
+        }
+        let unkept = self.is_short.then(|| Unkept { run, message, trouble: self.trouble.join("; ") });
+        self.trouble.extend(left_out(self.left_out));
+        let trouble = (!self.trouble.is_empty()).then(|| self.trouble.join("; "));
+        Work { trouble, unkept, ..work }
+    }
+}
+
+/// Names the files that were left as they are because of what they are.
+fn left_out(mut files: Vec<LeftOut>) -> Option<String> {
+    files.retain(|left| {
+        matches!(left.why, Why::TooBig { .. } | Why::NoRoom { .. } | Why::Unreadable | Why::NotAFile)
+    });
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    if files.is_empty() {
+        return None;
+    }
+    let named: Vec<String> =
+        files.iter().take(NAMED).map(|left| format!("{} ({})", left.path.display(), left.why)).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("left out of what was kept: {}{more}", named.join(", ")))
 }
 
 /// The end of what a hook said, where the reason usually stands.

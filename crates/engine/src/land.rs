@@ -4,7 +4,7 @@
 //! target, a hook that refuses, and the attempt is as it was. The tip before is kept under `refs/forge/landed`. The
 //! act is written down first, so that a restart finishes it or takes it back.
 
-use forge_git::{CommitRequest, Repo};
+use forge_git::{CommitRequest, Limits, Repo};
 use forge_model::state::TaskHappened;
 use forge_model::{AttemptId, Merge, MergeId, MergeKind, Noun, Op};
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,7 @@ impl Engine {
 
     async fn land_now(&self, id: AttemptId, land: Land) -> Result<Landed> {
         self.settle_rebase(id).await?;
+        self.keep_before(id).await;
         // What is opened below tells whether an earlier landing has happened, so the turn comes first.
         let project = self.project(self.attempt(id).await?.attempt.project).await?;
         let _turn = self.inner.landings.take(project.path.display()).await;
@@ -108,8 +109,12 @@ impl Engine {
         self.note_act(act, LAND, landing).await?;
         let (work, onto) = (site.clone(), landing.onto.clone());
         let squash = blocking(move || -> Result<_> {
-            let request =
-                CommitRequest { message: work.message(), time_limit: HOOK_TIME, run_hooks: !land.skip_hooks };
+            let request = CommitRequest {
+                message: work.message(),
+                time_limit: HOOK_TIME,
+                run_hooks: !land.skip_hooks,
+                limits: Limits::default(),
+            };
             work.worktree.check_on(&work.attempt.branch)?;
             committed(work.worktree.squash(&onto, &tip, &request)?, MEND_OR_SKIP)?
                 .ok_or_else(|| nothing_to_land(&work))

@@ -25,9 +25,13 @@ impl Site {
             "{}\n\nForge committed what was left in the worktree before it was {done}.\n",
             self.message().lines().next().unwrap_or_default()
         );
-        let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks };
+        let request = CommitRequest { message, time_limit: HOOK_TIME, run_hooks, limits: self.limits };
         let made = self.worktree.commit_all_on(&self.attempt.branch, &request)?;
-        let made = committed(made, remedy)?;
+        for left in &made.left_out {
+            let (id, path) = (self.attempt.id, left.path.display());
+            tracing::warn!(attempt.id = %id, "{path} is left out of what is {done} of attempt {id}: {}", left.why);
+        }
+        let made = committed(made.committed, remedy)?;
         if let Some(oid) = &made {
             let id = self.attempt.id;
             tracing::info!(attempt.id = %id, "what attempt {id} left uncommitted is commit {oid} now");

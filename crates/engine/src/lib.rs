@@ -17,6 +17,7 @@ mod backup;
 mod board;
 mod branch_status;
 mod bring_back;
+mod broken_chains;
 mod browse;
 mod calm;
 mod chain;
@@ -63,6 +64,7 @@ mod info;
 mod input;
 mod intent;
 mod keep;
+mod keep_again;
 mod kept_tasks;
 mod land;
 mod launch;
@@ -270,6 +272,8 @@ struct Inner {
     line: Arc<held::Line>,
     limited: Arc<limited::Bell>,
     last_limits: limits::LastLimits,
+    /// Whether work waits to be kept.
+    owed: Arc<keep_again::Owed>,
     disk: disk::LastLook,
     demo: demo::Makers,
     troubles: troubles::Troubles,

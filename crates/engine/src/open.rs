@@ -142,6 +142,7 @@ impl Engine {
                 line: Default::default(),
                 limited: Default::default(),
                 last_limits: Default::default(),
+                owed: Default::default(),
                 landings: Default::default(),
                 disk: Default::default(),
                 demo: Default::default(),
@@ -189,6 +190,8 @@ impl Engine {
         engine.keep_resuming();
         engine.keep_watching();
         engine.keep_telling();
+        engine.mend_aside();
+        engine.keep_keeping();
         Ok(engine)
     }
 }

@@ -2,6 +2,7 @@
 
 use forge_model::AttemptId;
 
+use crate::keep_again::KEEP;
 use crate::land::LAND;
 use crate::rebase::{OPEN, REBASE};
 use crate::store::acts::{self, Act};
@@ -28,7 +29,7 @@ impl Engine {
             REBASE => self.reconcile_rebase(act).await,
             OPEN => self.settle_rebase(act.attempt).await,
             // One git call each, which has happened or has not; how a rebase stands is told by its own act.
-            "abort" | "continue" | "delete" => {
+            "abort" | "continue" | "delete" | KEEP => {
                 let id = act.id.clone();
                 Ok(self.inner.store.write(move |tx| acts::delete(tx.conn(), &id)).await?)
             }

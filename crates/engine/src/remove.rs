@@ -59,6 +59,7 @@ impl Engine {
                 cut_off.insert(id);
             } else {
                 self.reclaim_for_removal(id).await?;
+                self.keep_before(id).await;
                 if let Err(error) = self.snapshot(id, "before it was removed").await {
                     // Its directory goes to the trash whole, so that everything in it can be had for a week.
                     tracing::warn!(attempt.id = %id, "attempt {id} is removed without a last snapshot: {error}");

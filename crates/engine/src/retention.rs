@@ -137,14 +137,16 @@ impl Engine {
             if repo.newest_snapshot(&reference(id))?.as_ref() != Some(&newest) {
                 return Ok(None);
             }
-            let made = repo.rechain(&chain)?;
+            let (made, kept) = repo.rechain(&chain)?;
             let (stay, go): (Vec<_>, Vec<_>) = chain.into_iter().partition(|(_, kept)| *kept);
             let Some(to) = made.last().cloned() else { return Ok(None) };
-            let becomes = stay.into_iter().map(|(oid, _)| oid).zip(made).collect();
+            let becomes: Vec<(String, String)> = stay.into_iter().map(|(oid, _)| oid).zip(made).collect();
             let gone = go.into_iter().map(|(oid, _)| oid).collect();
-            Ok(Some(Shorter { from: newest, to, becomes, rows: rows.into_iter().collect(), gone }))
+            let rows = rows.into_iter().collect();
+            Ok(Some((Shorter { from: newest, to, becomes, rows, gone }, kept)))
         });
-        let Some(shorter) = made.await?? else { return Ok(()) };
+        // Kept until the reference has moved.
+        let Some((shorter, _kept)) = made.await?? else { return Ok(()) };
         let act = Act::new(RETAIN, id, &shorter)?;
         match self.begin_act(&act, "cleaned").await {
             Ok(()) => {}

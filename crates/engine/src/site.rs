@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use forge_git::{Committed, Operation, Repo, Standing, Worktree};
+use forge_git::{Committed, Limits, Operation, Repo, Standing, Worktree};
 use forge_model::{Attempt, AttemptId, Task};
 
 use crate::background::blocking;
@@ -25,6 +25,8 @@ pub(crate) struct Site {
     pub(crate) is_merged: bool,
     pub(crate) repo: Repo,
     pub(crate) worktree: Worktree,
+    /// How large files may be that are committed.
+    pub(crate) limits: Limits,
     /// The last commit that the attempt's branch is known to have been at.
     known_tip: Option<String>,
 }
@@ -49,7 +51,8 @@ impl Engine {
             let repo = engine.repo(&project.path)?;
             let worktree = repo.worktree(&view.attempt.worktree)?;
             let (attempt, task, is_merged) = (view.attempt, view.task, view.is_merged);
-            Ok(Site { attempt, task, is_merged, repo, worktree, known_tip })
+            let limits = engine.file_limits();
+            Ok(Site { attempt, task, is_merged, repo, worktree, limits, known_tip })
         });
         open.await?
     }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use forge_git::{Limits, Repo, Snapshot, SnapshotRequest, Tally, Worktree};
+use forge_git::{Error as GitError, Repo, Snapshot, SnapshotRequest, Tally, Worktree};
 use forge_model::{AttemptId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -103,7 +103,8 @@ impl Engine {
         attempt: AttemptId,
         message: &str,
     ) -> forge_git::Result<Taken> {
-        let snapshot = worktree.snapshot(&self.request(attempt, message))?;
+        let snapshot =
+            self.with_whole_chain(attempt, || worktree.snapshot(&self.request(attempt, message)))?;
         Ok(written(snapshot, worktree.head().ok()))
     }
 
@@ -114,24 +115,45 @@ impl Engine {
         attempt: AttemptId,
         message: &str,
     ) -> forge_git::Result<Taken> {
-        let snapshot = repo.snapshot(&self.request(attempt, message))?;
+        let snapshot = self.with_whole_chain(attempt, || repo.snapshot(&self.request(attempt, message)))?;
         Ok(written(snapshot, repo.head()?))
+    }
+
+    /// Takes a snapshot, and where the chain that it belongs to is broken, mends that first. Blocks.
+    fn with_whole_chain(
+        &self,
+        attempt: AttemptId,
+        take: impl Fn() -> forge_git::Result<Snapshot>,
+    ) -> forge_git::Result<Snapshot> {
+        match take() {
+            Err(error @ GitError::BrokenChain { .. }) => {
+                // Where this blocks, the store may be waited for.
+                let mended = tokio::runtime::Handle::current().block_on(self.mend_chain(attempt));
+                if let Err(why) = mended {
+                    tracing::warn!(attempt.id = %attempt, "the snapshots of attempt {attempt} could not be mended: {why}");
+                    return Err(error);
+                }
+                take()
+            }
+            taken => taken,
+        }
     }
 
     fn request(&self, attempt: AttemptId, message: &str) -> SnapshotRequest {
         SnapshotRequest {
             reference: reference(attempt),
             message: message.to_string(),
-            limits: Limits::default(),
+            limits: self.file_limits(),
             private: Some(self.inner.paths.private(attempt)),
         }
     }
 }
 
 fn written(snapshot: Snapshot, head: Option<String>) -> Taken {
+    let passed_over = snapshot.left_out.clone();
     let left_out = LeftOut::list(&snapshot.left_out);
     let left_out = (!left_out.is_empty()).then(|| json!(left_out).to_string());
-    Taken { oid: snapshot.oid, head, left_out, holds: snapshot.holds }
+    Taken { oid: snapshot.oid, head, left_out, passed_over, holds: snapshot.holds }
 }
 
 /// A file that is not in a snapshot, as it is written down.

@@ -395,6 +395,9 @@ impl Engine {
                 intent
             }
         };
+        if !intent.is_dev_server() {
+            self.keep_before_run(intent.attempt).await;
+        }
         let run = intent.run_row();
         let look = async {
             if !intent.in_place {

@@ -3,19 +3,25 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::call::Call;
+use crate::call::{Call, line};
 use crate::changes::Changes;
 use crate::checkout::{Checkout, Worktree, linked_git_dir};
 use crate::drivers::{Drivers, joined};
 use crate::error::{Error, Failure, Result, io_error};
+use crate::names::{is_oid, is_reference_tail};
 use crate::own_branch::refuse_indirect;
+use crate::quarantine::{self, Admitted, Quarantine, is_partial_clone};
 use crate::scratch::Scratch;
+use crate::snapshot::{LeftOut, Limits, TRIES, fitting, is_lost};
 
 /// How much of the end of a hook's output is kept.
 const OUTPUT: u64 = 64 * 1024;
+
+/// How often a commit is made that something removes again each time. It is in danger for milliseconds only.
+const COMMIT_TRIES: u32 = 10;
 
 /// A commit to be made.
 #[derive(Debug, Clone)]
@@ -25,6 +31,8 @@ pub struct CommitRequest {
     pub time_limit: Duration,
     /// Whether the person's hooks run: pre-commit, commit-msg and the others that git knows.
     pub run_hooks: bool,
+    /// What is larger is left as it is.
+    pub limits: Limits,
 }
 
 /// What came of it.
@@ -47,9 +55,18 @@ pub enum Committed {
     },
 }
 
+/// What was committed, and what was not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub committed: Committed,
+    /// Files that were left as they are, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
 impl Worktree {
-    /// Commits every change of a tracked or untracked file on whatever is checked out.
-    pub fn commit_all(&self, request: &CommitRequest) -> Result<Committed> {
+    /// Commits every change of a tracked or untracked file on whatever is checked out, but those that are too large
+    /// and those that git cannot read. What is staged already is committed whatever its size.
+    pub fn commit_all(&self, request: &CommitRequest) -> Result<Kept> {
         let checkout = &self.checkout;
         // Git looks for the repository by itself below, so that hooks find the environment they are used to.
         linked_git_dir(&checkout.common_dir, &checkout.top)?;
@@ -61,23 +78,240 @@ impl Worktree {
         if !changes.unmerged.is_empty() {
             return Err(Error::Unmerged { paths: changes.unmerged });
         }
-        stage(checkout, &drivers, &changes)?;
-        if !has_something_to_commit(checkout, &changes)? {
-            return Ok(Committed::Nothing);
+        let mut room = request.limits.total_bytes;
+        let (paths, left_out) = fitting(checkout, &request.limits, &mut room, changes.unstaged.clone());
+        let waits = checkout.git_dir.join("MERGE_HEAD").exists();
+        if !waits && !changes.is_staged && paths.is_empty() && changes.nested.is_empty() {
+            return Ok(Kept { committed: Committed::Nothing, left_out });
         }
-        make(checkout, &drivers, request, changes.head.as_deref(), None)
+        let left_alone = left_out.iter().map(|left| left.path.clone()).collect();
+        let staging = Staging { paths, nested: changes.nested, head: changes.head, waits, left_alone };
+        let committed = staging.commit(checkout, &drivers, request)?;
+        // It costs time later, and nothing else, when they stay as they are.
+        let _gathered = quarantine::gather(checkout);
+        Ok(Kept { committed, left_out })
     }
 }
 
+/// What is to be staged and committed.
+struct Staging {
+    paths: Vec<PathBuf>,
+    nested: Vec<PathBuf>,
+    head: Option<String>,
+    /// A merge waits for its commit.
+    waits: bool,
+    /// Files that are not read.
+    left_alone: Vec<PathBuf>,
+}
+
+impl Staging {
+    fn commit(&self, checkout: &Checkout, drivers: &Drivers, request: &CommitRequest) -> Result<Committed> {
+        for tries in 1.. {
+            let staged = self.stage(checkout, drivers, tries > 1);
+            match staged {
+                Ok(None) => return Ok(Committed::Nothing),
+                Ok(Some(staged)) => {
+                    // Kept until the commit stands, or for an index that is there to stay.
+                    let known = [staged.tree.as_str()];
+                    return make(checkout, drivers, request, self.head.as_deref(), None, &known);
+                }
+                Err(error) if tries >= TRIES || error.is_shortage() || !is_lost(&error) => return Err(error),
+                // Somebody removed objects that no reference led to yet. The files are still there.
+                Err(_) => {}
+            }
+        }
+        unreachable!("the loop above ends by returning")
+    }
+
+    /// Stages what `git add -A` would, except nested repositories without a commit, which git cannot record. Returns
+    /// the tree that this makes, unless it is the one that is committed already.
+    fn stage(&self, checkout: &Checkout, drivers: &Drivers, afresh: bool) -> Result<Option<Staged>> {
+        let mut paths = self.paths.clone();
+        for nested in &self.nested {
+            let top = checkout.top.join(nested);
+            let head =
+                Call::new(&checkout.git, "rev-parse").from(&top).global_path("--git-dir=", &top.join(".git"));
+            let head = head.args(["--quiet", "--verify", "HEAD"]).output();
+            if head.is_ok_and(|output| output.status.success()) {
+                paths.push(nested.clone());
+            }
+        }
+        drivers.refuse_among(checkout, &paths)?;
+        let act = || format!("stage the changes in {}", checkout.top.display());
+        let during = |failure: Failure| failure.during(act());
+        let scratch = Scratch::make(&checkout.git_dir)?;
+        let quarantine = Quarantine::make(checkout, &scratch)?;
+        let update = || quarantine.catch(checkout.files("update-index").settings(&drivers.overrides));
+        if afresh {
+            paths.extend(self.staged_files(checkout)?);
+            paths.sort();
+            paths.dedup();
+            let call = update().args(["--force-remove", "-z", "--stdin"]).input(joined(&paths));
+            call.run().map_err(during)?;
+        }
+        if !paths.is_empty() {
+            let call = update().args(["--add", "--remove", "--replace", "-z", "--stdin"]);
+            call.input(joined(&paths)).run().map_err(during)?;
+        }
+        let mut call = quarantine.catch(checkout.refs("write-tree"));
+        if is_partial_clone(&checkout.common_dir) {
+            call = call.arg("--missing-ok");
+        }
+        let tree = call.run().map(line).map_err(during)?;
+        if !self.waits && self.head.is_some() {
+            let head = checkout.refs("rev-parse").args(["--verify", "--end-of-options", "HEAD^{tree}"]);
+            if head.run().map(line).map_err(during)? == tree {
+                return Ok(None);
+            }
+        }
+        let known = [self.head.as_deref(), self.waits.then_some("MERGE_HEAD")];
+        let known: Vec<&str> = known.into_iter().flatten().collect();
+        let admitted = quarantine.admit(&[&tree], &known).map_err(during)?;
+        Ok(Some(Staged { tree, _admitted: admitted }))
+    }
+
+    /// Lists files that are staged and lie on disk as they are staged.
+    fn staged_files(&self, checkout: &Checkout) -> Result<Vec<PathBuf>> {
+        let call =
+            checkout.refs("diff-index").args(["--cached", "-z", "--name-only", "--no-ext-diff", "HEAD"]);
+        let act = || format!("compare the index of {} with HEAD", checkout.top.display());
+        let mut paths = crate::call::paths(&call.run().map_err(|failure| failure.during(act()))?);
+        paths.retain(|path| {
+            let is_file = || fs::symlink_metadata(checkout.top.join(path)).is_ok_and(|kind| kind.is_file());
+            !self.left_alone.contains(path) && is_file()
+        });
+        Ok(paths)
+    }
+}
+
+/// A tree whose objects are in the repository's store.
+struct Staged {
+    tree: String,
+    _admitted: Option<Admitted>,
+}
+
 /// Commits what is staged, or only what has become of one path, and says what came of it. `before` is the commit that
-/// is checked out.
+/// is checked out; what `known` leads to is in the repository's store to stay.
 pub(crate) fn make(
     checkout: &Checkout,
     drivers: &Drivers,
     request: &CommitRequest,
     before: Option<&str>,
     only: Option<&Path>,
+    known: &[&str],
 ) -> Result<Committed> {
+    let merging = checkout.git_dir.join("MERGE_HEAD");
+    let merged = fs::read(&merging).ok();
+    for tries in 1.. {
+        let (oid, caught) = match make_once(checkout, drivers, request, before, only)? {
+            Made::Commit { oid, caught } => (oid, caught),
+            Made::Other(other) => return Ok(other),
+            // Git writes a commit before the reference that leads to it, into a directory that may be gone by then.
+            Made::Broke(error) if tries < COMMIT_TRIES && !error.is_shortage() => continue,
+            Made::Broke(error) => return Err(error),
+        };
+        if secure(checkout, &oid, known, caught)? {
+            return Ok(Committed::Commit { oid });
+        }
+        take_back(checkout, before, &oid)?;
+        if let Some(merged) = &merged {
+            fs::write(&merging, merged).map_err(io_error("write", &merging))?;
+        }
+        if tries >= COMMIT_TRIES {
+            return Err(Error::Lost { reference: "HEAD".into() });
+        }
+    }
+    unreachable!("the loop above ends by returning")
+}
+
+/// Packs a commit that a reference leads to, so that no `git prune` that began before it can remove it. Returns
+/// whether all of it was still there.
+fn secure(checkout: &Checkout, oid: &str, known: &[&str], caught: Option<Loose>) -> Result<bool> {
+    let scratch = Scratch::make(&checkout.git_dir)?;
+    let quarantine = Quarantine::make(checkout, &scratch)?;
+    if let Some(caught) = caught.filter(|caught| caught.oid == oid) {
+        scratch.write(&format!("objects/{}/{}", &oid[..2], &oid[2..]), caught.bytes)?;
+    }
+    let parents = format!("{oid}^@");
+    let known: Vec<&str> = known.iter().copied().chain([parents.as_str()]).collect();
+    for tries in 1.. {
+        match quarantine.admit(&[oid], &known) {
+            Ok(_) => return Ok(true),
+            // It may also have met a pack that another git was just replacing.
+            Err(failure @ Failure::Exit { .. }) if !failure.is_shortage() && tries < TRIES => {}
+            Err(failure @ Failure::Exit { .. }) if !failure.is_shortage() => {
+                let whole = checkout.refs("rev-list").args(["--objects", "--quiet", oid, "--not"]);
+                let whole = known.iter().fold(whole, |call, known| call.arg(known));
+                return Ok(whole.output().is_ok_and(|output| output.status.success()));
+            }
+            // The commit stands, if less safely: whoever waits for it is not told that it does not.
+            Err(_) => return Ok(true),
+        }
+    }
+    unreachable!("the loop above ends by returning")
+}
+
+/// Takes back a commit of which something is not there any more.
+fn take_back(checkout: &Checkout, before: Option<&str>, oid: &str) -> Result<()> {
+    let act = || format!("take back a commit that git removed in {}", checkout.top.display());
+    let call = checkout.refs("update-ref").args(["-m", "forge: removed by git prune"]);
+    let call = match before {
+        Some(before) => call.args(["HEAD", before, oid]),
+        None => call.args(["-d", "HEAD", oid]),
+    };
+    call.run().map_err(|failure| failure.during(act()))?;
+    // The log would name a commit that is not there.
+    let branch = checkout.branch()?.map(|branch| format!("refs/heads/{branch}"));
+    for name in branch.as_deref().into_iter().chain(["HEAD"]) {
+        for _ in 0..2 {
+            let entry = format!("{name}@{{0}}");
+            let _left = checkout.refs("reflog").args(["delete", "--rewrite", &entry]).output();
+        }
+    }
+    Ok(())
+}
+
+/// An object as it lay in the store.
+struct Loose {
+    oid: String,
+    bytes: Vec<u8>,
+}
+
+/// Reads the commit that was just made, before a `git prune` that is under way gets to it. It may be nowhere that this
+/// looks, and is then looked for by git.
+fn catch(checkout: &Checkout) -> Option<Loose> {
+    let head = fs::read_to_string(checkout.git_dir.join("HEAD")).ok()?;
+    let oid = match head.trim_end().strip_prefix("ref: ") {
+        Some(name) if is_reference_tail(name) => fs::read_to_string(checkout.common_dir.join(name)).ok()?,
+        Some(_) => return None,
+        None => head,
+    };
+    let oid = oid.trim_end().to_string();
+    if !is_oid(&oid) {
+        return None;
+    }
+    let bytes = fs::read(checkout.common_dir.join("objects").join(&oid[..2]).join(&oid[2..])).ok()?;
+    Some(Loose { oid, bytes })
+}
+
+/// What came of one call of `git commit`.
+enum Made {
+    Commit {
+        oid: String,
+        caught: Option<Loose>,
+    },
+    Other(Committed),
+    /// Git itself failed, and no program that it started.
+    Broke(Error),
+}
+
+fn make_once(
+    checkout: &Checkout,
+    drivers: &Drivers,
+    request: &CommitRequest,
+    before: Option<&str>,
+    only: Option<&Path>,
+) -> Result<Made> {
     let act = || format!("commit the changes in {}", checkout.top.display());
     refuse_indirect(checkout)?;
     let scratch = Scratch::make(&checkout.git_dir)?;
@@ -108,60 +342,28 @@ pub(crate) fn make(
     let ended = call.within(request.time_limit).run_into(output, errors);
     let ended = ended.map_err(|failure| failure.during(act()))?;
 
+    let caught = catch(checkout);
     // A hook that runs after the commit cannot undo it, whatever becomes of the hook.
-    let head = checkout.head()?;
+    let head = checkout.refs("rev-parse").args(["--quiet", "--verify", "--end-of-options", "HEAD"]).ask();
+    // That the commit is there, too, is looked at by the caller.
+    let head = head.map_err(|failure| failure.during(act()))?.map(line);
     if head.as_deref() != before
         && let Some(oid) = head
     {
-        return Ok(Committed::Commit { oid });
+        return Ok(Made::Commit { oid, caught });
     }
     let output = crate::redact(&tail(&log)?);
     match ended {
-        None => Ok(Committed::TimedOut { after: request.time_limit, output }),
-        Some(status) => match failed_hook(&fs::read_to_string(&trace).unwrap_or_default()) {
-            Some(hook) => Ok(Committed::HookFailed { hook, output }),
-            None => Err(Failure::exit("commit", status, &output).during(act())),
-        },
-    }
-}
-
-/// Stages what `git add -A` would, except nested repositories without a commit, which git cannot record.
-fn stage(checkout: &Checkout, drivers: &Drivers, changes: &Changes) -> Result<()> {
-    let mut paths = changes.unstaged.clone();
-    for nested in &changes.nested {
-        let top = checkout.top.join(nested);
-        let head =
-            Call::new(&checkout.git, "rev-parse").from(&top).global_path("--git-dir=", &top.join(".git"));
-        let head = head.args(["--quiet", "--verify", "HEAD"]).output();
-        if head.is_ok_and(|output| output.status.success()) {
-            paths.push(nested.clone());
+        None => Ok(Made::Other(Committed::TimedOut { after: request.time_limit, output })),
+        Some(status) => {
+            let trace = fs::read_to_string(&trace).unwrap_or_default();
+            if let Some(hook) = failed_hook(&trace) {
+                return Ok(Made::Other(Committed::HookFailed { hook, output }));
+            }
+            let error = Failure::exit("commit", status, &output).during(act());
+            if failed_program(&trace) { Err(error) } else { Ok(Made::Broke(error)) }
         }
     }
-    drivers.refuse_among(checkout, &paths)?;
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let call = checkout.files("update-index").args(["--add", "--remove", "--replace", "-z", "--stdin"]);
-    let staged = call.settings(&drivers.overrides).input(joined(&paths)).run();
-    staged
-        .map(drop)
-        .map_err(|failure| failure.during(format!("stage the changes in {}", checkout.top.display())))
-}
-
-/// Tells whether the index differs from HEAD now, or a merge waits for its commit.
-fn has_something_to_commit(checkout: &Checkout, changes: &Changes) -> Result<bool> {
-    if checkout.git_dir.join("MERGE_HEAD").exists() {
-        return Ok(true);
-    }
-    if !changes.is_staged && changes.unstaged.is_empty() && changes.nested.is_empty() {
-        return Ok(false);
-    }
-    if changes.head.is_none() {
-        return Ok(true);
-    }
-    let same = checkout.files("diff-index").args(["--cached", "--quiet", "--no-ext-diff", "HEAD"]).ask();
-    let act = || format!("compare the index of {} with HEAD", checkout.top.display());
-    Ok(same.map_err(|failure| failure.during(act()))?.is_none())
 }
 
 /// Returns an identity for what the person has not configured; git would make one up from the host's name.
@@ -202,6 +404,14 @@ pub(crate) fn failed_hook(trace: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Tells whether a program failed that git started, such as one that signs.
+fn failed_program(trace: &str) -> bool {
+    let own = trace.lines().filter(|event| text_field(event, "sid").is_some_and(|sid| !sid.contains('/')));
+    own.into_iter().any(|event| {
+        text_field(event, "event") == Some("child_exit") && number_field(event, "code") != Some(0)
+    })
 }
 
 fn text_field<'a>(event: &'a str, name: &str) -> Option<&'a str> {

@@ -58,7 +58,7 @@ impl Worktree {
         if !tracked {
             return Ok(Committed::Nothing);
         }
-        let made = make(checkout, &drivers, request, head.as_deref(), Some(path));
+        let made = make(checkout, &drivers, request, head.as_deref(), Some(path), &[]);
         if !matches!(made, Ok(Committed::Commit { .. })) {
             fs::rename(&aside, &full).map_err(io_error("bring back", &full))?;
         }

@@ -101,6 +101,13 @@ pub enum Error {
     )]
     Unsaved { paths: Vec<PathBuf> },
 
+    #[error("{reference} leads to {tip}, which is not there")]
+    BrokenChain { reference: String, tip: String },
+    #[error(
+        "what was written for {reference} was removed again each time; end the git prune or gc that runs there"
+    )]
+    Lost { reference: String },
+
     #[error("could not {act}")]
     Git { act: String, source: Failure },
     #[error("could not {act} {path}")]
@@ -129,6 +136,8 @@ pub enum Failure {
     Busy { directory: PathBuf, after: Duration },
     #[error("git {verb} was ended because Forge stops; try again when it runs")]
     Stopped { verb: String },
+    #[error("could not write {path}")]
+    Store { path: PathBuf, source: io::Error },
 }
 
 impl Failure {
@@ -152,6 +161,18 @@ impl Failure {
         Error::Git { act: act.into(), source: self }
     }
 
+    /// Tells whether the machine had no room, memory or descriptors left for it.
+    pub(crate) fn is_shortage(&self) -> bool {
+        match self {
+            Failure::Start { source, .. } | Failure::Store { source, .. } => is_shortage(source),
+            Failure::Exit { stderr, .. } => SHORT.iter().any(|words| stderr.contains(words)),
+            Failure::Answer { .. }
+            | Failure::TimeUp { .. }
+            | Failure::Busy { .. }
+            | Failure::Stopped { .. } => false,
+        }
+    }
+
     /// Returns what git wrote on its standard error, or nothing when it did not get that far.
     pub(crate) fn stderr(&self) -> &str {
         match self {
@@ -160,7 +181,8 @@ impl Failure {
             | Failure::Answer { .. }
             | Failure::TimeUp { .. }
             | Failure::Busy { .. }
-            | Failure::Stopped { .. } => "",
+            | Failure::Stopped { .. }
+            | Failure::Store { .. } => "",
         }
     }
 }
@@ -171,6 +193,36 @@ fn how_long(time: Duration) -> String {
         (secs, _) if secs % 60 == 0 => format!("{} min", secs / 60),
         (secs, _) => format!("{secs} s"),
     }
+}
+
+impl Error {
+    /// Tells whether the machine had no room, memory or descriptors left for it: the same act may succeed when that is
+    /// over.
+    pub fn is_shortage(&self) -> bool {
+        match self {
+            Error::Git { source, .. } => source.is_shortage(),
+            Error::Io { source, .. } => is_shortage(source),
+            _ => false,
+        }
+    }
+}
+
+/// What git says when the system is short of something, in the words of the system.
+const SHORT: [&str; 7] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "Too many open files",
+    "Cannot allocate memory",
+    "Out of memory",
+    "out of memory",
+    "Resource temporarily unavailable",
+];
+
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let short =
+        [Errno::NOSPC, Errno::DQUOT, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOBUFS];
+    error.raw_os_error().is_some_and(|code| short.iter().any(|errno| errno.raw_os_error() == code))
 }
 
 /// How many files a sentence names.

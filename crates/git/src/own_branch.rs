@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use crate::checkout::{Checkout, Worktree};
-use crate::commit::{CommitRequest, Committed};
+use crate::commit::{CommitRequest, Committed, Kept};
 use crate::error::{Error, Result};
 
 /// Lines of a rebase's plan that move other branches, or run something.
@@ -16,10 +16,10 @@ const FOREIGN_STEPS: [&str; 4] = ["exec", "x", "update-ref", "u"];
 
 impl Worktree {
     /// Commits every change of a tracked or untracked file on this branch, or on none.
-    pub fn commit_all_on(&self, branch: &str, request: &CommitRequest) -> Result<Committed> {
+    pub fn commit_all_on(&self, branch: &str, request: &CommitRequest) -> Result<Kept> {
         match self.check_on(branch) {
             Ok(()) => self.commit_all(request),
-            Err(_) if self.is_clean()? => Ok(Committed::Nothing),
+            Err(_) if self.is_clean()? => Ok(Kept { committed: Committed::Nothing, left_out: Vec::new() }),
             Err(error) => Err(error),
         }
     }

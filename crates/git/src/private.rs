@@ -1,7 +1,7 @@
 //! A private git directory over a checkout's files: reads the files exactly as they are, and runs nothing.
 //!
 //! The repository's config, attributes and hooks are not even opened, so there is no list of dangerous settings to
-//! keep up with. Objects are written where the repository has its own; the index is a copy.
+//! keep up with. Objects are written into it, in front of the repository's; the index is a copy.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -17,6 +17,7 @@ use crate::drivers::joined;
 use crate::error::{Error, Failure, Result, io_error};
 use crate::files::{Staged, read_staged};
 use crate::index_file::{self, SUBMODULE, Special};
+use crate::quarantine::{Quarantine, is_partial_clone};
 use crate::scratch::Scratch;
 
 /// Settings of the repository that say how its filesystem behaves or what is ignored. They name no command. The last
@@ -29,6 +30,7 @@ pub(crate) const UNBORN: &str = "ref: refs/heads/none\n";
 /// A private git directory for the length of one snapshot.
 pub(crate) struct Private<'a> {
     checkout: &'a Checkout,
+    pub(crate) quarantine: Quarantine<'a>,
     scratch: Scratch,
     settings: Vec<(String, OsString)>,
     /// Settings of the checkout's that say how it converts files.
@@ -67,11 +69,12 @@ impl<'a> Private<'a> {
             Err(error) => return Err(io_error("read", &exclude)(error)),
         }
         copy_index(&checkout.git_dir, scratch.path())?;
+        let quarantine = Quarantine::make(checkout, &scratch)?;
         let (conversions, settings) = settings
             .0
             .into_iter()
             .partition(|(key, _)| matches!(key.as_str(), "core.autocrlf" | "core.attributesfile"));
-        Ok(Private { checkout, scratch, settings, conversions, is_gentle: false })
+        Ok(Private { checkout, quarantine, scratch, settings, conversions, is_gentle: false })
     }
 
     /// Lets everything else on the machine go first.
@@ -177,6 +180,14 @@ impl<'a> Private<'a> {
         self.add_to(paths, &|call| call)
     }
 
+    /// Lists what the index has and the commit has not.
+    pub(crate) fn staged_paths(&self) -> Result<Vec<PathBuf>> {
+        let tree = self.call("diff-index").args(["--cached", "-z", "--name-only", "HEAD"]).run();
+        // Before the first commit everything in the index is.
+        let list = tree.or_else(|_| self.call("ls-files").args(["-z"]).run());
+        Ok(crate::call::paths(&list.map_err(|failure| self.reading(failure))?))
+    }
+
     /// Puts files into the private index as they are now, although git takes them for unchanged.
     pub(crate) fn add_afresh(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
         if !paths.is_empty() {
@@ -193,7 +204,11 @@ impl<'a> Private<'a> {
         objects: &Path,
     ) -> Result<(String, Vec<(PathBuf, String)>)> {
         let index = self.scratch.path().join("index-aside");
-        let aside = |call: Call| call.env("GIT_OBJECT_DIRECTORY", objects).env("GIT_INDEX_FILE", &index);
+        // Here they stay as they are written.
+        let aside = |call: Call| {
+            let call = call.env("GIT_OBJECT_DIRECTORY", objects).env("GIT_INDEX_FILE", &index);
+            call.setting("core.looseCompression", "1")
+        };
         let refused = self.add_to(paths, &aside)?;
         let tree = aside(self.call("write-tree")).run().map(line);
         Ok((tree.map_err(|failure| self.reading(failure))?, refused))
@@ -206,7 +221,9 @@ impl<'a> Private<'a> {
         let call = self.call("update-index").args(["--add", "--remove", "--replace", "-z", "--stdin"]);
         match to(call).input(joined(paths)).run() {
             Ok(_) => Ok(Vec::new()),
-            Err(failure @ (Failure::Start { .. } | Failure::Answer { .. })) => Err(self.reading(failure)),
+            Err(failure) if !matches!(failure, Failure::Exit { .. }) || failure.is_shortage() => {
+                Err(self.reading(failure))
+            }
             Err(failure) if paths.len() == 1 => Ok(vec![(paths[0].clone(), failure.stderr().to_string())]),
             // One bad path makes git refuse them all and write nothing, so look for it by halves.
             Err(_) => {
@@ -242,7 +259,6 @@ impl<'a> Private<'a> {
             .global_path("--git-dir=", git_dir)
             .global_path("--work-tree=", top)
             .global(format!("--attr-source={empty_tree}"))
-            .env("GIT_OBJECT_DIRECTORY", self.checkout.common_dir.join("objects"))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_ATTR_NOSYSTEM", "1")
@@ -251,6 +267,7 @@ impl<'a> Private<'a> {
             // Nobody else reads this index, and the sum over it takes longer than writing it.
             .setting("index.skipHash", "true")
             .settings(&self.settings);
+        let call = self.quarantine.catch(call);
         if self.is_gentle { call.gently() } else { call }
     }
 
@@ -328,9 +345,4 @@ fn copied(checkout: &Checkout) -> Result<Vec<(String, OsString)>> {
         Some((key, OsString::from_vec(entry[newline + 1..].to_vec())))
     });
     Ok(entries.collect())
-}
-
-fn is_partial_clone(common_dir: &Path) -> bool {
-    let packs = fs::read_dir(common_dir.join("objects/pack"));
-    packs.is_ok_and(|packs| packs.flatten().any(|pack| pack.file_name().as_bytes().ends_with(b".promisor")))
 }

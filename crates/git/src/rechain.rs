@@ -4,32 +4,68 @@
 
 use crate::aside::{self, Aside, read_commit};
 use crate::call::line;
+use crate::checkout::Checkout;
 use crate::error::{Error, Result};
-use crate::names::check_own_reference;
+use crate::names::{check_own_reference, is_oid};
+use crate::quarantine::{Admitted, Quarantine};
 use crate::repo::Repo;
+use crate::scratch::Scratch;
 
 use std::path::Path;
+
+/// Commits that are kept while this lives, whether a reference leads to them or not.
+#[derive(Debug)]
+pub struct Rechained {
+    _kept: Option<Admitted>,
+}
+
+/// Reads what a reference of ours says, whether that object exists or not.
+pub(crate) fn newest(checkout: &Checkout, reference: &str) -> Result<Option<String>> {
+    check_own_reference(reference)?;
+    let call = checkout.refs("rev-parse").args(["--quiet", "--verify", "--end-of-options", reference]);
+    let oid = call.ask().map_err(|failure| failure.during(format!("read {reference}")))?;
+    Ok(oid.map(line))
+}
 
 impl Repo {
     /// Returns the newest snapshot on a reference.
     pub fn newest_snapshot(&self, reference: &str) -> Result<Option<String>> {
-        check_own_reference(reference)?;
-        let found = self.references(&[reference])?;
-        Ok(found.into_iter().find(|(name, _)| name == reference).map(|(_, oid)| oid))
+        newest(&self.checkout, reference)
     }
 
     /// Writes those commits of a chain anew that are kept, without the others between them. `chain` is all of it,
-    /// oldest first, each with whether it is kept. Returns the new commits, and moves no reference.
-    pub fn rechain(&self, chain: &[(String, bool)]) -> Result<Vec<String>> {
+    /// oldest first, each with whether it is kept. Returns the new commits, and moves no reference. No prune removes
+    /// them, and no collection of garbage while the second answer lives.
+    pub fn rechain(&self, chain: &[(String, bool)]) -> Result<(Vec<String>, Rechained)> {
+        let (made, kept) = self.rechain_kept(chain, None)?;
+        Ok((made, Rechained { _kept: kept }))
+    }
+
+    /// With a `base`, what was checked out is left out of a snapshot when something of it since then is missing.
+    pub(crate) fn rechain_kept(
+        &self,
+        chain: &[(String, bool)],
+        base: Option<&str>,
+    ) -> Result<(Vec<String>, Option<Admitted>)> {
+        let scratch = Scratch::make(&self.checkout.git_dir)?;
+        let quarantine = Quarantine::make(&self.checkout, &scratch)?;
         let mut made: Vec<String> = Vec::new();
         for (oid, _) in chain.iter().filter(|(_, kept)| *kept) {
             let commit = read_commit(&self.checkout, oid)?;
             let end = commit.windows(2).position(|pair| pair == b"\n\n").unwrap_or(commit.len());
             let header = String::from_utf8_lossy(&commit[..end]).into_owned();
-            let head = header
+            let mut head = header
                 .lines()
                 .filter_map(|line| line.strip_prefix("parent "))
                 .find(|parent| chain.iter().all(|(other, _)| other != parent));
+            if let (Some(base), Some(oid)) = (base.filter(|base| is_oid(base)), head) {
+                let call =
+                    || self.checkout.refs("rev-list").args(["--objects", "--quiet", oid, "--not", base]);
+                let act = || format!("look at commit {oid}");
+                if !self.is_whole(call).map_err(|failure| failure.during(act()))? {
+                    head = None;
+                }
+            }
             let mut text = String::new();
             let mut rest = header.lines().filter(|line| !line.starts_with("parent "));
             text.push_str(rest.next().unwrap_or_default());
@@ -43,10 +79,14 @@ impl Repo {
             let mut commit_anew = text.into_bytes();
             commit_anew.extend_from_slice(&commit[end..]);
             let call = self.checkout.refs("hash-object").args(["-t", "commit", "-w", "--stdin"]);
-            let oid = call.input(commit_anew).run().map(line);
+            let oid = quarantine.catch(call).input(commit_anew).run().map(line);
             made.push(oid.map_err(|failure| failure.during("write a snapshot anew"))?);
         }
-        Ok(made)
+        if made.is_empty() {
+            return Ok((made, None));
+        }
+        let kept = quarantine.admit_only(&made);
+        Ok((made, kept.map_err(|failure| failure.during("store snapshots anew"))?))
     }
 
     /// Moves a reference of ours from one commit to another; says whether it was still there.

@@ -7,7 +7,9 @@ use crate::commit::missing_identity;
 use crate::error::{Failure, Result};
 use crate::merge::{Conflict, Merged};
 use crate::names::is_oid;
+use crate::quarantine::Quarantine;
 use crate::repo::Repo;
+use crate::scratch::Scratch;
 
 /// What came of building commits again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +62,15 @@ impl Repo {
                 now_at = self.write_again(commit, &commit.message, &tree, &now_at, signs)?;
             }
         }
+        self.pack_built(&now_at, [onto, tip])?;
         Ok(Replayed::Tip { oid: now_at })
+    }
+
+    /// Packs commits that were built, before a branch leads to them: `git prune` removes no packs.
+    fn pack_built(&self, built: &str, known: [&str; 2]) -> Result<()> {
+        let scratch = Scratch::make(&self.checkout.git_dir)?;
+        let packed = Quarantine::make(&self.checkout, &scratch)?.admit(&[built], &known);
+        packed.map(drop).map_err(|failure| failure.during(format!("store {built}")))
     }
 
     fn replay_as_one(&self, commits: &[Written], tip: &str, onto: &str) -> Result<Replayed> {
@@ -78,6 +88,7 @@ impl Repo {
         let messages: Vec<&[u8]> = own.iter().map(|commit| commit.message.trim_ascii()).collect();
         let message = if messages.is_empty() { last.message.clone() } else { messages.join(&b"\n\n"[..]) };
         let oid = self.write_again(last, &message, &tree, onto, self.signs()?)?;
+        self.pack_built(&oid, [onto, tip])?;
         Ok(Replayed::Tip { oid })
     }
 

@@ -274,7 +274,11 @@ fn holds(path: &Path, entry: &Entry, content: &[u8]) -> bool {
             entry.is_link()
                 && fs::read_link(path).is_ok_and(|target| target.as_os_str().as_bytes() == content)
         }
-        Ok(kind) => kind.is_file() && !entry.is_link() && fs::read(path).is_ok_and(|bytes| bytes == content),
+        Ok(kind) => {
+            // What is of another length is not read: it may be larger than memory.
+            let may_be = kind.is_file() && !entry.is_link() && kind.len() == content.len() as u64;
+            may_be && fs::read(path).is_ok_and(|bytes| bytes == content)
+        }
         Err(_) => false,
     }
 }

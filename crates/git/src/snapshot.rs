@@ -8,8 +8,10 @@
 use std::fmt::Write;
 use std::fs;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::aside::{self, Aside};
 use crate::call::line;
@@ -19,13 +21,15 @@ use crate::drivers::Drivers;
 use crate::error::{Error, Failure, Result};
 use crate::names::{check_own_reference, is_oid};
 use crate::private::{Private, Settings};
+use crate::quarantine::{self, Quarantine};
+use crate::rechain::newest;
 use crate::repo::Repo;
 
 const NAME: &str = "Forge";
 const EMAIL: &str = "forge@localhost";
 
-/// How often the reference may have moved under us before that is an error.
-const TRIES: u32 = 5;
+/// How often the reference may have moved under us, or objects may have been removed, before that is an error.
+pub(crate) const TRIES: u32 = 5;
 
 /// A snapshot to be taken.
 #[derive(Debug, Clone)]
@@ -119,6 +123,30 @@ impl Repo {
 
 fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     check_own_reference(&request.reference)?;
+    for tries in 1.. {
+        match try_to_take(checkout, request, tries > 1) {
+            Ok(Some(snapshot)) => {
+                // It costs time later, and nothing else, when they stay as they are.
+                let _gathered = quarantine::gather(checkout);
+                return Ok(snapshot);
+            }
+            Err(error) if tries >= TRIES || error.is_shortage() || !is_lost(&error) => return Err(error),
+            Ok(None) if tries >= TRIES => return Err(Error::Lost { reference: request.reference.clone() }),
+            // Somebody removed objects that no reference led to yet. The files are still there.
+            Ok(None) | Err(_) => {}
+        }
+    }
+    unreachable!("the loop above ends by returning")
+}
+
+/// Tells whether git did not find an object that was there a moment ago.
+pub(crate) fn is_lost(error: &Error) -> bool {
+    matches!(error, Error::Git { source: Failure::Exit { status, .. }, .. } if status.code().is_some())
+}
+
+/// Takes a snapshot once. Returns nothing when its objects are gone again. `afresh` writes everything that is not
+/// committed once more, also what git takes for written.
+fn try_to_take(checkout: &Checkout, request: &SnapshotRequest, afresh: bool) -> Result<Option<Snapshot>> {
     let (before, settings) = thread::scope(|scope| {
         let settings = scope.spawn(|| Settings::of(checkout));
         let before = Before::read(checkout, &request.reference);
@@ -126,8 +154,19 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     });
     let mut before = before?;
     let private = Private::make(&checkout.git_dir, checkout, before.head.as_deref(), settings?)?;
-    let Chosen { paths, converted, secret, has_nested, mut left_out } = choose(checkout, &private, request)?;
-    let mut refused = private.add(&paths)?;
+    let Chosen { mut paths, converted, secret, has_nested, mut left_out } =
+        choose(checkout, &private, request)?;
+    let mut refused = Vec::new();
+    if afresh {
+        let mut staged = private.staged_paths()?;
+        staged.retain(|path| {
+            let is_file = fs::symlink_metadata(checkout.top.join(path)).is_ok_and(|kind| kind.is_file());
+            is_file && left_out.iter().all(|left| left.path != *path) && !secret.contains(path)
+        });
+        paths.retain(|path| !staged.contains(path));
+        refused.extend(private.add_afresh(&staged)?);
+    }
+    refused.extend(private.add(&paths)?);
     refused.extend(private.add_afresh(&converted)?);
     let mut kept = None;
     if let Some(directory) = request.private.as_deref().filter(|_| !secret.is_empty()) {
@@ -155,7 +194,7 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
         };
         if kept_last.as_ref() == kept.as_ref().map(|(_, tree)| tree) {
             let (oid, parent) = (last.oid.clone(), last.parent.clone());
-            return Ok(Snapshot { oid, parent, left_out, unchanged: true, holds });
+            return Ok(Some(Snapshot { oid, parent, left_out, unchanged: true, holds }));
         }
     }
     let mut message = message(&request.message, &left_out);
@@ -165,18 +204,34 @@ fn take(checkout: &Checkout, request: &SnapshotRequest) -> Result<Snapshot> {
     }
     for tries in 1.. {
         let parent = before.last.map(|last| last.oid);
-        let oid = commit_tree(checkout, &tree, [parent.as_deref(), before.head.as_deref()], &message)?;
+        let parents = [parent.as_deref(), before.head.as_deref()];
+        let oid = commit_tree(checkout, &private.quarantine, &tree, parents, &message)?;
+        let known: Vec<&str> = parents.into_iter().flatten().collect();
+        let admitted = private.quarantine.admit(&[&oid], &known);
+        let admitted = admitted
+            .map_err(|failure| failure.during(format!("store a snapshot of {}", checkout.top.display())))?;
         let absent = "0".repeat(oid.len());
         let call = checkout.refs("update-ref").args(["--no-deref", "--end-of-options", &request.reference]);
         let Err(failure) = call.arg(&oid).arg(parent.as_deref().unwrap_or(&absent)).run() else {
-            return Ok(Snapshot { oid, parent, left_out, unchanged: false, holds });
+            // Nothing of git's removes it. Whoever did by hand has it taken again.
+            let stands = admitted.is_none_or(|admitted| admitted.stands());
+            return Ok(stands.then_some(Snapshot { oid, parent, left_out, unchanged: false, holds }));
         };
+        if failure.is_shortage() {
+            return Err(failure.during(format!("write {}", request.reference)));
+        }
         // Somebody else may have added to the chain, or made it shorter, since it was read.
         before = Before::read(checkout, &request.reference)?;
         let moved = before.last.as_ref().map(|last| &last.oid) != parent.as_ref();
-        if !moved || tries >= TRIES {
-            return Err(failure.during(format!("write {}", request.reference)));
+        if moved && tries < TRIES {
+            continue;
         }
+        if before.last.is_none()
+            && let Some(tip) = newest(checkout, &request.reference)?
+        {
+            return Err(Error::BrokenChain { reference: request.reference.clone(), tip });
+        }
+        return Err(Error::Git { act: format!("write {}", request.reference), source: failure });
     }
     unreachable!("the loop above ends by returning")
 }
@@ -274,8 +329,14 @@ fn choose(checkout: &Checkout, private: &Private<'_>, request: &SnapshotRequest)
     Ok(Chosen { paths, secret, ..chosen })
 }
 
+/// Tells whether a file can be read, and does not wait for one that is a pipe by now.
+fn is_readable(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).is_ok()
+}
+
 /// Parts what may be saved from what may not. When it is too much together, the largest are left out.
-fn fitting(
+pub(crate) fn fitting(
     checkout: &Checkout,
     limits: &Limits,
     room: &mut u64,
@@ -295,7 +356,7 @@ fn fitting(
             Why::NotAFile
         } else if kind.len() > limits.file_bytes {
             Why::TooBig { bytes: kind.len() }
-        } else if fs::File::open(&full).is_err() {
+        } else if !is_readable(&full) {
             Why::Unreadable
         } else {
             files.push((kind.len(), path));
@@ -328,8 +389,14 @@ fn message(text: &str, left_out: &[LeftOut]) -> String {
     message
 }
 
-fn commit_tree(checkout: &Checkout, tree: &str, parents: [Option<&str>; 2], message: &str) -> Result<String> {
-    let mut call = checkout.refs("commit-tree").args(["--no-gpg-sign", "-F", "-"]);
+fn commit_tree(
+    checkout: &Checkout,
+    quarantine: &Quarantine<'_>,
+    tree: &str,
+    parents: [Option<&str>; 2],
+    message: &str,
+) -> Result<String> {
+    let mut call = quarantine.catch(checkout.refs("commit-tree")).args(["--no-gpg-sign", "-F", "-"]);
     for parent in parents.into_iter().flatten() {
         call = call.args(["-p", parent]);
     }

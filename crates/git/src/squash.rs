@@ -20,7 +20,7 @@ impl Worktree {
         refuse_indirect(checkout)?;
         let drivers = Drivers::of(checkout)?;
         self.move_branch_only(onto)?;
-        let made = make(checkout, &drivers, request, Some(onto), None);
+        let made = make(checkout, &drivers, request, Some(onto), None, &[tip]);
         if !matches!(made, Ok(Committed::Commit { .. })) {
             self.move_branch_only(tip)?;
         }

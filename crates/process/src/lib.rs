@@ -59,7 +59,7 @@ pub use recover::{Recovered, log_end, recover};
 pub use shim::shim_main;
 pub use spawn::{Launcher, SpawnError, Spawned, spawn};
 pub use spec::Spec;
-pub use unheld::{Unheld, unheld};
 pub use sweep::{Supervisor, held_elsewhere, shims, sweep};
+pub use unheld::{Unheld, unheld};
 pub use watch::{Watch, Watcher};
 pub use writer::LogWriter;

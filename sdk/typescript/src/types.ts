@@ -354,6 +354,7 @@ export type Config = {
     seen_features: Array<string>;
   };
   snapshots: {
+    file_mb: number;
     keep_days: number | null;
     keep_mb: number | null;
   };

@@ -161,7 +161,8 @@ impl Engine {
                             look
                         }
                         Err(error) => {
-                            let trouble = format!("the worktrees that wait could not be looked after: {error}");
+                            let trouble =
+                                format!("the worktrees that wait could not be looked after: {error}");
                             engine.inner.troubles.meet(TROUBLE, &trouble);
                             Look::default()
                         }

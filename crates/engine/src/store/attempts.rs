@@ -76,6 +76,7 @@ statements! {
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $15)";
     MOVE = "update attempts set state = $3, reason = $4, updated_at = $5,
         state_since = case when state = $3 then state_since else $5 end where id = $1 and state = $2";
+    SET_REASON = "update attempts set reason = $2, updated_at = $3 where id = $1";
     BEGIN = "update attempts set target_branch = $2, base_commit = $3, updated_at = $4 where id = $1";
     NEVER_MADE = "update attempts set worktree_deleted = 1 where id = $1 and in_place = 0";
     SET_TARGET = "update attempts set target_branch = $2, updated_at = $3 where id = $1";
@@ -222,6 +223,11 @@ pub(crate) fn shift(
     now: Time,
 ) -> Result<bool, Error> {
     Ok(conn.execute(MOVE, args![id, from, to, reason, now])? == 1)
+}
+
+/// Changes what is said of an attempt in the state that it is in.
+pub(crate) fn set_reason(conn: &Conn, id: AttemptId, reason: Option<String>, now: Time) -> Result<(), Error> {
+    conn.execute(SET_REASON, args![id, reason, now]).map(drop)
 }
 
 /// Changes the target branch of an attempt.

@@ -40,6 +40,7 @@ statements! {
         and (select count(*) from inputs i where i.run_id = $1) = $2";
     SET_USAGE = "update runs set input_tokens = $2, output_tokens = $3, cache_creation_tokens = $4,
         cache_read_tokens = $5, cost_micros = $6 where id = $1";
+    SET_REASON = "update runs set reason = $2, updated_at = $3 where id = $1 and state not in ('pending', 'running')";
     REQUEST_STOP = "update runs set stop_requested = 1 where id = $1 and state = 'running'";
     DROP = "update runs set dropped = 1, updated_at = $4 where attempt_id = $1 and dropped = 0
         and (started_at > $2 or id = $3) returning id";
@@ -147,6 +148,11 @@ pub(crate) fn set_usage(conn: &Conn, id: RunId, u: Usage) -> Result<(), Error> {
         ],
     )?;
     Ok(())
+}
+
+/// Changes what is said of a run that has ended.
+pub(crate) fn set_reason(conn: &Conn, id: RunId, reason: Option<String>, now: Time) -> Result<(), Error> {
+    conn.execute(SET_REASON, args![id, reason, now]).map(drop)
 }
 
 /// Notes that a person wants a run stopped; says whether it was still running.

@@ -25,6 +25,8 @@ pub(crate) struct Taken {
     pub(crate) head: Option<String>,
     /// A JSON list of {path, why}: what is not in it.
     pub(crate) left_out: Option<String>,
+    /// The same, for whoever has just taken it.
+    pub(crate) passed_over: Vec<forge_git::LeftOut>,
     /// How what it holds stands to what git would commit.
     pub(crate) holds: Holds,
 }

@@ -35,6 +35,7 @@ mod images;
 mod import_trouble;
 mod importing;
 mod in_place;
+mod keeping;
 mod killed;
 mod landing;
 mod limited;
@@ -43,6 +44,7 @@ mod local_github;
 mod loose;
 mod mcp_servers;
 mod notices;
+mod odd_files;
 mod old_logs;
 #[path = "../../../hosts/tests/it/played_github.rs"]
 mod played_github;

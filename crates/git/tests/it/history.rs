@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Error, Rebase, SeenReflogs, Worktree};
+use forge_git::{CommitRequest, Committed, Error, Limits, Rebase, SeenReflogs, Worktree};
 
 use crate::world::World;
 
 fn request() -> CommitRequest {
-    CommitRequest { message: "work".into(), time_limit: Duration::from_secs(60), run_hooks: true }
+    CommitRequest {
+        message: "work".into(),
+        time_limit: Duration::from_secs(60),
+        run_hooks: true,
+        limits: Limits::default(),
+    }
 }
 
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>, why: &str) {
@@ -51,7 +56,10 @@ fn nothing_is_moved_through_a_branch_that_is_another_name() {
     }
     repo.set_reference("refs/heads/forge/one", &first).unwrap();
     assert!(!fs::symlink_metadata(&file).unwrap().is_symlink());
-    assert!(matches!(worktree.commit_all_on("forge/one", &request()).unwrap(), Committed::Commit { .. }));
+    assert!(matches!(
+        worktree.commit_all_on("forge/one", &request()).unwrap().committed,
+        Committed::Commit { .. }
+    ));
     assert_eq!(world.run(&world.path("repo"), ["rev-parse", "main"]), second);
 }
 
@@ -60,7 +68,7 @@ fn a_commit_goes_to_the_branch_that_was_named_or_to_none() {
     let world = World::new();
     let worktree = world.worktree("one");
     world.run(worktree.path(), ["checkout", "-q", "-b", "other"]);
-    assert_eq!(worktree.commit_all_on("forge/one", &request()).unwrap(), Committed::Nothing);
+    assert_eq!(worktree.commit_all_on("forge/one", &request()).unwrap().committed, Committed::Nothing);
     write(&worktree, "x.txt");
     refused(worktree.commit_all_on("forge/one", &request()), "on refs/heads/other and not on forge/one");
     world.run(worktree.path(), ["checkout", "-q", "--detach"]);
@@ -69,7 +77,10 @@ fn a_commit_goes_to_the_branch_that_was_named_or_to_none() {
     refused(worktree.commit_all_on("forge/one", &request()), "which is no branch");
     fs::write(worktree.git_dir().join("HEAD"), "ref: refs/heads/forge/one\n").unwrap();
     world.run(&world.path("repo"), ["pack-refs", "--all"]);
-    assert!(matches!(worktree.commit_all_on("forge/one", &request()).unwrap(), Committed::Commit { .. }));
+    assert!(matches!(
+        worktree.commit_all_on("forge/one", &request()).unwrap().committed,
+        Committed::Commit { .. }
+    ));
 }
 
 #[test]
@@ -161,7 +172,7 @@ fn a_made_up_history_is_not_read_and_hooks_read_what_the_person_does() {
     );
     let worktree = world.worktree("one");
     write(&worktree, "x.txt");
-    assert!(matches!(worktree.commit_all(&request()).unwrap(), Committed::Commit { .. }));
+    assert!(matches!(worktree.commit_all(&request()).unwrap().committed, Committed::Commit { .. }));
     let seen = fs::read_to_string(world.path("repo/.git/seen")).unwrap();
     assert!(seen.contains("GIT_INDEX_FILE"), "{seen}");
     assert!(!seen.contains("GIT_NO_REPLACE_OBJECTS") && !seen.contains("GIT_GRAFT_FILE"), "{seen}");

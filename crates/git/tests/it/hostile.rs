@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Error, Worktree};
+use forge_git::{CommitRequest, Committed, Error, Limits, Worktree};
 
 use crate::world::{World, snapshot_request};
 
@@ -40,7 +40,7 @@ fn a_file_system_monitor_does_not_run() {
     let worktree = world.worktree("two");
     fs::write(worktree.path().join("new"), "new\n").unwrap();
     let request = CommitRequest { run_hooks: true, ..commit_request() };
-    assert!(matches!(worktree.commit_all(&request), Ok(Committed::Commit { .. })));
+    assert!(matches!(worktree.commit_all(&request).map(|kept| kept.committed), Ok(Committed::Commit { .. })));
     world.assert_no_canary();
 }
 
@@ -122,7 +122,10 @@ fn the_persons_own_filter_runs_and_a_local_one_does_not_replace_it() {
     let worktree = world.worktree("one");
     assert_eq!(fs::read_to_string(worktree.path().join("a.txt")).unwrap(), "smudged\n");
     fs::write(worktree.path().join("a.txt"), "smudged and more\n").unwrap();
-    assert!(matches!(worktree.commit_all(&commit_request()), Ok(Committed::Commit { .. })));
+    assert!(matches!(
+        worktree.commit_all(&commit_request()).map(|kept| kept.committed),
+        Ok(Committed::Commit { .. })
+    ));
     world.assert_no_canary();
     assert_eq!(world.run(&directory, ["show", "forge/one:a.txt"]), "one and more");
 }
@@ -216,7 +219,8 @@ fn odd_paths_are_files_and_nothing_else() {
     fs::write(worktree.path().join("-dir/-file"), "x").unwrap();
     let snapshot = worktree.snapshot(&snapshot_request()).unwrap();
     assert_eq!(snapshot.left_out, []);
-    let Ok(Committed::Commit { oid }) = worktree.commit_all(&commit_request()) else {
+    let Ok(Committed::Commit { oid }) = worktree.commit_all(&commit_request()).map(|kept| kept.committed)
+    else {
         panic!("not committed")
     };
     let tree = |commit: &str| world.run(worktree.path(), ["rev-parse", &format!("{commit}^{{tree}}")]);
@@ -236,7 +240,10 @@ fn everything_but_hooks(worktree: &Worktree) {
     fs::write(worktree.path().join("new.txt"), "new\n").unwrap();
     assert!(!worktree.is_clean().unwrap());
     worktree.snapshot(&snapshot_request()).unwrap();
-    assert!(matches!(worktree.commit_all(&commit_request()), Ok(Committed::Commit { .. })));
+    assert!(matches!(
+        worktree.commit_all(&commit_request()).map(|kept| kept.committed),
+        Ok(Committed::Commit { .. })
+    ));
     worktree.head().unwrap();
 }
 
@@ -254,5 +261,10 @@ fn trap_filter(world: &World, driver: &str) {
 }
 
 fn commit_request() -> CommitRequest {
-    CommitRequest { message: "work".into(), time_limit: Duration::from_secs(60), run_hooks: false }
+    CommitRequest {
+        message: "work".into(),
+        time_limit: Duration::from_secs(60),
+        run_hooks: false,
+        limits: Limits::default(),
+    }
 }

@@ -4,12 +4,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Error, Merged, Replayed, Repo, Worktree};
+use forge_git::{CommitRequest, Committed, Error, Limits, Merged, Replayed, Repo, Worktree};
 
 use crate::world::World;
 
 fn request(message: &str) -> CommitRequest {
-    CommitRequest { message: message.into(), time_limit: Duration::from_secs(60), run_hooks: true }
+    CommitRequest {
+        message: message.into(),
+        time_limit: Duration::from_secs(60),
+        run_hooks: true,
+        limits: Limits::default(),
+    }
 }
 
 /// A commit on `main` in a worktree of its own, so that `main` can move forward to it.
@@ -427,7 +432,7 @@ fn the_persons_own_filters_and_line_ends_hold_on_every_way() {
     let worktree = world.worktree("one");
     fs::write(worktree.path().join("x.rot"), "hello\n").unwrap();
     fs::write(worktree.path().join("y.win"), "a\r\nb\r\n").unwrap();
-    assert!(matches!(worktree.commit_all(&request("work")).unwrap(), Committed::Commit { .. }));
+    assert!(matches!(worktree.commit_all(&request("work")).unwrap().committed, Committed::Commit { .. }));
     let tip = worktree.head().unwrap();
     let onto = world.commit_file(repo.top(), "z.rot", b"other\n");
     let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {

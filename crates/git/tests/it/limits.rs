@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forge_git::{CommitRequest, Committed, DiffBase, Error, Git};
+use forge_git::{CommitRequest, Committed, DiffBase, Error, Git, Limits};
 
 use crate::world::World;
 
@@ -149,10 +149,14 @@ fn a_hook_that_hangs_is_ended_with_its_commit_within_the_time_that_commits_have(
     world.script(&hook, &format!("sleep 1000 & echo $$ $! >> '{}'; wait", world.path("hung").display()));
     let worktree = world.worktree("one");
     fs::write(worktree.path().join("a.txt"), "changed\n").unwrap();
-    let request =
-        CommitRequest { message: "one".into(), run_hooks: true, time_limit: Duration::from_millis(500) };
+    let request = CommitRequest {
+        message: "one".into(),
+        run_hooks: true,
+        time_limit: Duration::from_millis(500),
+        limits: Limits::default(),
+    };
     let committed = worktree.commit_all(&request).unwrap();
-    assert!(matches!(committed, Committed::TimedOut { .. }), "{committed:?}");
+    assert!(matches!(committed.committed, Committed::TimedOut { .. }), "{committed:?}");
     eventually("everything that hung is gone", || hanging(&world).is_empty());
 }
 

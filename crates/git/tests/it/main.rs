@@ -15,6 +15,7 @@ mod landing;
 mod limits;
 mod listing;
 mod opening;
+mod pruned;
 mod ready;
 mod rebasing;
 mod remotes;

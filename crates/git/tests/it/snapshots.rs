@@ -410,3 +410,34 @@ fn only_references_of_forge_are_written() {
         assert!(matches!(result, Err(Error::BadReference { .. })), "{reference}");
     }
 }
+
+#[test]
+fn many_small_packs_become_one_and_hold_the_same() {
+    let world = World::new();
+    let worktree = world.worktree("one");
+    let top = worktree.path();
+    let packs = || {
+        let entries = fs::read_dir(world.path("repo/.git/objects/pack")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().path());
+        names.filter(|path| path.extension().is_some_and(|kind| kind == "pack")).collect::<Vec<_>>()
+    };
+    let left = world.path("repo/.git/objects/pack");
+    let mut most = 0;
+    for turn in 0..60 {
+        fs::write(top.join("a.txt"), format!("{turn}\n")).unwrap();
+        worktree.snapshot(&snapshot_request()).unwrap();
+        most = most.max(packs().len());
+        if turn == 3 {
+            // A `.keep` file that somebody else wrote stays, and so does its pack.
+            fs::write(packs()[0].with_extension("keep"), "mine\n").unwrap();
+        }
+    }
+    assert!((10..30).contains(&most) && packs().len() < 30, "{most} packs");
+    let keeps = fs::read_dir(left)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "keep"));
+    assert_eq!(keeps.count(), 1);
+    world.run(top, ["fsck", "--strict"]);
+    let count = world.run(top, ["rev-list", "--count", "--first-parent", "refs/forge/snapshots/x"]);
+    assert_eq!(count, "61");
+}

@@ -23,7 +23,7 @@ async fn the_settings_begin_with_the_defaults_and_nothing_is_written_for_that() 
         "limits": {"max_running": null, "max_running_per_project": null, "min_free_mb": 1024},
         "scripts": {"setup_seconds": 1800, "cleanup_seconds": 1800},
         "dev_ports": {"first": 20000, "last": 29999},
-        "snapshots": {"keep_days": 30, "keep_mb": 5000},
+        "snapshots": {"file_mb": 50, "keep_days": 30, "keep_mb": 5000},
         "runs": {"keep_days": 90, "keep_mb": 20000},
         "removed": {"keep_days": 90},
         "worktrees": {"expire_after_hours": 72, "tidy_after_hours": 1},
