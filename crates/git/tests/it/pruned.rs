@@ -60,11 +60,11 @@ fn five_hundred_turn_ends_beside_gc_and_prune_lose_nothing() {
                         // What another worktree writes too: git finds it in the store, and it is held by nothing.
                         fs::write(top.join(format!("deep/{turn}/same.txt")), format!("{turn}\n")).unwrap();
                         let commit = worktree.commit_all(&commit_request(format!("turn {turn}"))).unwrap();
-                        let Committed::Commit { oid } = commit.committed else {
+                        let Committed::Commit { oid } = &commit.committed else {
                             panic!("{number} {turn}: {commit:?}")
                         };
                         // A git that looks while another replaces packs may miss an object that is there.
-                        let seen = (0..100).any(|_| worktree.head().is_ok_and(|head| head == oid));
+                        let seen = (0..100).any(|_| worktree.head().is_ok_and(|head| head == *oid));
                         assert!(seen, "{number} {turn}");
                         // What a turn that failed leaves behind.
                         fs::write(top.join("left.txt"), format!("{}\n", turn % 7)).unwrap();
