@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::checkout::read_path;
 use crate::error::{Error, Result, io_error};
 use crate::names::is_oid;
-use crate::plain_refs::{self, Packed};
+use crate::plain_refs::{self, Packed, Plain};
 use crate::repo::Repo;
 
 /// So much of a file that git does not understand is shown.
@@ -74,6 +74,10 @@ impl Repo {
         let common_dir = self.common_dir();
         let Some(plain) = plain_refs::look(common_dir) else { return Ok(Vec::new()) };
         let mut mended = Vec::new();
+        // Git writes no reference as long as it cannot read those that are packed.
+        if plain.packed == Packed::Broken || (had_packed && plain.packed != Packed::Whole) {
+            mended.push(self.pack_again(&plain, before, is_missed)?);
+        }
         for reference in &plain.broken {
             let file = common_dir.join(reference);
             let found = shown(&file);
@@ -85,10 +89,17 @@ impl Repo {
             }
             mended.push(Mended::new(reference, was, found.as_deref()));
         }
-        let is_git_s = plain.packed == Packed::Whole;
-        if plain.packed != Packed::Broken && (is_git_s || !had_packed) {
-            return Ok(mended);
-        }
+        Ok(mended)
+    }
+
+    /// Writes the file of packed references again, from what can be read and what there was before.
+    fn pack_again(
+        &self,
+        plain: &Plain,
+        before: &BTreeMap<String, String>,
+        is_missed: impl Fn(&str) -> bool,
+    ) -> Result<Mended> {
+        let common_dir = self.common_dir();
         let mut packed: BTreeMap<&String, &String> = plain.refs.iter().collect();
         let mut missed = 0;
         for (name, oid) in before.iter().filter(|(name, _)| !plain.broken.contains(name)) {
@@ -112,8 +123,7 @@ impl Repo {
             written.map_err(io_error("write", &file))
         })?;
         let was = format!("a list with {missed} references that are missing");
-        mended.push(Mended::new("packed-refs", Some(&was), found.as_deref()));
-        Ok(mended)
+        Ok(Mended::new("packed-refs", Some(&was), found.as_deref()))
     }
 
     /// Makes a reference one of its own again, whatever is in its place.

@@ -75,11 +75,13 @@ pub(crate) fn look(common_dir: &Path) -> Option<Plain> {
 /// Reads the lines that can be read; a loose reference of the same name counts before.
 fn read_packed(text: &[u8], refs: &mut BTreeMap<String, String>) -> Packed {
     let mut packed = if text.starts_with(b"# pack-refs with:") { Packed::Whole } else { Packed::Bare };
-    if !text.is_empty() && !text.ends_with(b"\n") {
+    // The name in a line that is cut off may be another's.
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
         packed = Packed::Broken;
     }
     // A line that begins with `^` is what the tag above it leads to.
-    for line in String::from_utf8_lossy(text).lines().filter(|line| !line.starts_with(['#', '^'])) {
+    for line in String::from_utf8_lossy(&text[..whole]).lines().filter(|line| !line.starts_with(['#', '^'])) {
         let read = line.split_once(' ').and_then(|(oid, name)| Some((object(oid)?, name)));
         match read.filter(|(_, name)| name.strip_prefix("refs/").is_some_and(is_reference_tail)) {
             Some((oid, name)) => drop(refs.entry(name.to_string()).or_insert_with(|| oid.to_string())),
