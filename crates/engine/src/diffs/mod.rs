@@ -215,7 +215,7 @@ impl Engine {
         let asking = Asking::of(&self.inner.diffs, id);
         let mut last = asking.asked.lock().await;
         let known = last.as_ref().filter(|(begun, _)| *begun >= since).map(|(_, set)| set.clone());
-        let set = match known {
+        match known {
             Some(set) => Ok(set),
             None => {
                 let begun = Instant::now();
@@ -223,8 +223,7 @@ impl Engine {
                 *last = set.as_ref().ok().map(|set| (begun, set.clone()));
                 set
             }
-        };
-        set
+        }
     }
 
     async fn compare_now(&self, id: AttemptId) -> Result<Arc<DiffSet>> {

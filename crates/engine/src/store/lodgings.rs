@@ -168,7 +168,10 @@ mod tests {
             )?;
             let now = Time::from_millis(1);
             let mut seen = Vec::new();
-            let mut look = || Ok::<_, Error>(seen.push(half_removed(conn)?.len()));
+            let mut look = || {
+                seen.push(half_removed(conn)?.len());
+                Ok::<_, Error>(())
+            };
             gone(conn, id)?;
             look()?;
             deleted(conn, id, now)?;

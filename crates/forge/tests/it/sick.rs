@@ -203,7 +203,7 @@ fn hanging(world: &World) -> Vec<u32> {
     let is_one = |pid: &u32| {
         let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let is_marked = read("environ").split(|byte| *byte == 0).any(|one| one == marker.as_bytes());
-        is_marked && read("cmdline").starts_with(b"sleep\0100000")
+        is_marked && read("cmdline").starts_with(b"sleep\x00100000")
     };
     pids.filter(is_one).collect()
 }
