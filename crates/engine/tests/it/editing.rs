@@ -107,13 +107,14 @@ fn an_editor_elsewhere_gets_an_address_and_nothing_is_started() {
 }
 
 #[test]
-fn what_lies_where_a_worktree_was_is_not_opened_in_its_place() {
+fn what_lies_where_a_worktree_was_is_moved_aside_and_the_worktree_is_opened() {
     let world = World::new();
+    set_editor(&world, json!({"editor_type": "VS_CODE", "remote_ssh_host": "box", "remote_ssh_user": "ada"}));
     let attempt = world.start("say hi").attempt.attempt;
     world.wait_for(attempt.id, AttemptState::Finished);
     fs::remove_dir_all(&attempt.worktree).unwrap();
     fs::create_dir_all(attempt.worktree.join(".git")).unwrap();
-    let error = world.run(world.engine().open_attempt(attempt.id, OpenEditor::default())).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.to_string().contains("not a worktree"), "{error}");
+    let opened = world.run(world.engine().open_attempt(attempt.id, OpenEditor::default())).unwrap();
+    assert!(opened.unwrap().ends_with(&attempt.worktree.display().to_string()));
+    assert!(attempt.worktree.join(".git").is_file(), "the worktree is back");
 }
