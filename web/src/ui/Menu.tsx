@@ -87,12 +87,16 @@ export function Menu({ label, items, at, onClose }: Props) {
   /** The next item that begins with the letters that were typed in one go. */
   const find = (all: readonly HTMLElement[], at: number, letter: string) => {
     const isGoingOn = Date.now() - typed.current.at < TYPING;
-    const letters = (isGoingOn ? typed.current.letters : "") + letter.toLowerCase();
-    typed.current = { letters, at: Date.now() };
-    // The first letter looks for another item, the ones after it may mean the same.
-    const from = letters.length > 1 ? at : at + 1;
-    const order = all.map((_, step) => (from + step) % all.length);
-    return order.find((index) => all[index]?.innerText.trim().toLowerCase().startsWith(letters)) ?? -1;
+    const key = letter.toLowerCase();
+    const search = (letters: string) => {
+      typed.current = { letters, at: Date.now() };
+      // The first letter looks for another item, the ones after it may mean the same.
+      const from = letters.length > 1 ? at : at + 1;
+      const order = all.map((_, step) => (Math.max(0, from) + step) % all.length);
+      return order.find((index) => all[index]?.innerText.trim().toLowerCase().startsWith(letters)) ?? -1;
+    };
+    const found = isGoingOn ? search(typed.current.letters + key) : -1;
+    return found >= 0 ? found : search(key);
   };
 
   const move = (event: KeyboardEvent) => {

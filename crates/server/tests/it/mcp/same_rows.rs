@@ -10,7 +10,7 @@ use super::client::Mcp;
 use crate::world::World;
 
 /// Keys whose value is another each time, or is added up in the background.
-const DIFFERENT: [&str; 21] = [
+const DIFFERENT: [&str; 23] = [
     // Of the data directory.
     "born",
     "device",
@@ -19,6 +19,7 @@ const DIFFERENT: [&str; 21] = [
     "created_at",
     "files_changed",
     "hash",
+    "last",
     "lines_added",
     "lines_deleted",
     "position",
@@ -31,6 +32,7 @@ const DIFFERENT: [&str; 21] = [
     "setup_completed_at",
     "started_at",
     "state_since",
+    "stretches",
     "timestamp",
     "updated_at",
 ];
