@@ -36,6 +36,7 @@ type Props = { label: string; items: readonly MenuItem[]; at: Place; onClose: ()
 export function Menu({ label, items, at, onClose }: Props) {
   const menu = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState<{ left: number; top: number } | null>(null);
+  const [shift, setShift] = useState({ x: 0, y: 0 });
   useLayoutEffect(() => {
     const box = menu.current?.getBoundingClientRect();
     if (!box) return;
@@ -55,10 +56,14 @@ export function Menu({ label, items, at, onClose }: Props) {
     const outside = (event: PointerEvent) => {
       if (!menu.current?.contains(event.target as Node)) close.current();
     };
-    // What the menu belongs to moves away from under it.
+    // The menu goes along with what it belongs to, and closes when that is out of sight.
+    const anchor = before && before !== document.body ? before : null;
+    const from = anchor?.getBoundingClientRect();
     const moved = (event: Event) => {
-      if (event.target instanceof Node && before && event.target !== before && event.target.contains(before))
-        close.current();
+      if (!anchor || !from || !(event.target instanceof Node) || !event.target.contains(anchor)) return;
+      const now = anchor.getBoundingClientRect();
+      if (now.bottom < 0 || now.top > innerHeight) close.current();
+      else setShift({ x: now.left - from.left, y: now.top - from.top });
     };
     const resized = () => close.current();
     addEventListener("pointerdown", outside, true);
@@ -135,7 +140,11 @@ export function Menu({ label, items, at, onClose }: Props) {
       tabIndex={-1}
       onKeyDown={move}
       // Measured where it has all the width there is.
-      style={place ?? { left: 0, top: 0, visibility: "hidden" }}
+      style={
+        place
+          ? { left: place.left + shift.x, top: place.top + shift.y }
+          : { left: 0, top: 0, visibility: "hidden" }
+      }
     >
       {items.map((item, index) =>
         item === "line" ? (
