@@ -23,6 +23,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// What git says of an object that may well be there.
 const UNKNOWN: [&str; 3] = ["Permission denied", "Input/output error", "Stale file handle"];
 
+/// Lets a call look for the commits themselves. Git takes a commit for there when its commit graph names it, and a
+/// `git gc` may have written that graph just before another git removed the commit.
+pub(crate) fn beside_the_graph(call: Call) -> Call {
+    call.setting("core.commitGraph", "false")
+}
+
 /// A chain that is about to be put in the place of a broken one. Its objects are kept while this lives.
 #[derive(Debug)]
 pub struct RepairedChain {
@@ -100,7 +106,7 @@ impl Repo {
     /// miss what is there, so it is asked again before that counts.
     pub(crate) fn is_whole(&self, call: impl Fn() -> Call) -> std::result::Result<bool, Failure> {
         for tries in 1.. {
-            let failure = match call().run() {
+            let failure = match beside_the_graph(call()).run() {
                 Ok(_) => return Ok(true),
                 Err(failure) => failure,
             };

@@ -6,6 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::broken_chains::beside_the_graph;
 use crate::call::{Call, line};
 use crate::changes::Changes;
 use crate::checkout::{Checkout, Worktree, linked_git_dir};
@@ -22,6 +23,9 @@ const OUTPUT: u64 = 64 * 1024;
 
 /// How often a commit is made that something removes again each time. It is in danger for milliseconds only.
 const COMMIT_TRIES: u32 = 10;
+
+/// How often in a row git must miss something of a commit before that is gone.
+const MISSES: u32 = 2;
 
 /// A commit to be made.
 #[derive(Debug, Clone)]
@@ -202,6 +206,9 @@ pub(crate) fn make(
 ) -> Result<Committed> {
     let merging = checkout.git_dir.join("MERGE_HEAD");
     let merged = fs::read(&merging).ok();
+    // Git says the same of a branch without a commit and of one that it did not find for a moment.
+    let found = if before.is_none() { tip(checkout)? } else { None };
+    let before = before.or(found.as_deref());
     for tries in 1.. {
         let (oid, caught) = match make_once(checkout, drivers, request, before, only)? {
             Made::Commit { oid, caught } => (oid, caught),
@@ -227,39 +234,62 @@ pub(crate) fn make(
 /// Packs a commit that a reference leads to, so that no `git prune` that began before it can remove it. Returns
 /// whether all of it was still there.
 fn secure(checkout: &Checkout, oid: &str, known: &[&str], caught: Option<Loose>) -> Result<bool> {
-    let scratch = Scratch::make(&checkout.git_dir)?;
-    let quarantine = Quarantine::make(checkout, &scratch)?;
-    if let Some(caught) = caught.filter(|caught| caught.oid == oid) {
-        scratch.write(&format!("objects/{}/{}", &oid[..2], &oid[2..]), caught.bytes)?;
-    }
     let parents = format!("{oid}^@");
     let known: Vec<&str> = known.iter().copied().chain([parents.as_str()]).collect();
+    let caught = caught.filter(|caught| caught.oid == oid);
+    let mut missed = 0;
     for tries in 1.. {
-        match quarantine.admit(&[oid], &known) {
-            Ok(_) => return Ok(true),
-            // It may also have met a pack that another git was just replacing.
-            Err(failure @ Failure::Exit { .. }) if !failure.is_shortage() && tries < TRIES => {}
-            Err(failure @ Failure::Exit { .. }) if !failure.is_shortage() => {
-                let whole = checkout.refs("rev-list").args(["--objects", "--quiet", oid, "--not"]);
-                let whole = known.iter().fold(whole, |call, known| call.arg(known));
-                return Ok(whole.output().is_ok_and(|output| output.status.success()));
-            }
+        if is_packed(checkout, oid, &known, caught.as_ref()) {
+            return Ok(true);
+        }
+        // Git may also have met a pack that another git was just replacing.
+        let whole = checkout.refs("rev-list").args(["--objects", "--quiet", oid, "--not"]);
+        let whole = known.iter().fold(whole, |call, known| call.arg(known));
+        match beside_the_graph(whole).run() {
             // The commit stands, if less safely: whoever waits for it is not told that it does not.
-            Err(_) => return Ok(true),
+            Ok(_) if tries >= TRIES => return Ok(true),
+            Ok(_) => missed = 0,
+            Err(failure @ Failure::Exit { .. }) if !failure.is_shortage() => {
+                missed += 1;
+                if missed >= MISSES {
+                    return Ok(false);
+                }
+            }
+            Err(failure) if tries >= TRIES => return Err(failure.during(format!("look for commit {oid}"))),
+            Err(_) => {}
         }
     }
     unreachable!("the loop above ends by returning")
 }
 
-/// Takes back a commit of which something is not there any more.
+/// Tries to pack a commit that a reference leads to, and says whether the pack is in the store.
+fn is_packed(checkout: &Checkout, oid: &str, known: &[&str], caught: Option<&Loose>) -> bool {
+    let Ok(scratch) = Scratch::make(&checkout.git_dir) else { return false };
+    let Ok(quarantine) = Quarantine::make(checkout, &scratch) else { return false };
+    if let Some(caught) = caught {
+        // Without it git looks in the store.
+        let _written = scratch.write(&format!("objects/{}/{}", &oid[..2], &oid[2..]), &caught.bytes);
+    }
+    matches!(quarantine.admit(&[oid], known), Ok(Some(admitted)) if admitted.stands())
+}
+
+/// Takes back a commit of which something is not there any more: the branch goes back to where it was. A branch that
+/// had no commit before stays, with an error: nothing here deletes a branch.
 fn take_back(checkout: &Checkout, before: Option<&str>, oid: &str) -> Result<()> {
-    let act = || format!("take back a commit that git removed in {}", checkout.top.display());
-    let call = checkout.refs("update-ref").args(["-m", "forge: removed by git prune"]);
-    let call = match before {
-        Some(before) => call.args(["HEAD", before, oid]),
-        None => call.args(["-d", "HEAD", oid]),
+    let replaced = replaced(checkout, oid).or_else(|| before.map(str::to_string));
+    let Some(before) = replaced.filter(|before| before.bytes().any(|byte| byte != b'0')) else {
+        return Err(Error::Lost { reference: "HEAD".into() });
     };
-    call.run().map_err(|failure| failure.during(act()))?;
+    let act = || format!("take back a commit that git removed in {}", checkout.top.display());
+    for tries in 1.. {
+        let call = checkout.refs("update-ref").args(["-m", "forge: removed by git prune"]);
+        match call.args(["HEAD", &before, oid]).run() {
+            Ok(_) => break,
+            // Another git may hold the lock of the reference for longer than git waits for it.
+            Err(Failure::Exit { .. }) if tries < TRIES => {}
+            Err(failure) => return Err(failure.during(act())),
+        }
+    }
     // The log would name a commit that is not there.
     let branch = checkout.branch()?.map(|branch| format!("refs/heads/{branch}"));
     for name in branch.as_deref().into_iter().chain(["HEAD"]) {
@@ -269,6 +299,14 @@ fn take_back(checkout: &Checkout, before: Option<&str>, oid: &str) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// Reads from the log of HEAD where it was before it led to this commit, which may have changed since somebody looked.
+fn replaced(checkout: &Checkout, oid: &str) -> Option<String> {
+    let log = fs::read(checkout.git_dir.join("logs/HEAD")).ok()?;
+    let log = String::from_utf8_lossy(&log);
+    let (old, rest) = log.lines().next_back()?.split_once(' ')?;
+    (is_oid(old) && rest.split(' ').next() == Some(oid)).then(|| old.to_string())
 }
 
 /// An object as it lay in the store.
@@ -292,6 +330,13 @@ fn catch(checkout: &Checkout) -> Option<Loose> {
     }
     let bytes = fs::read(checkout.common_dir.join("objects").join(&oid[..2]).join(&oid[2..])).ok()?;
     Some(Loose { oid, bytes })
+}
+
+/// Reads where HEAD is, whether that commit is there or not.
+fn tip(checkout: &Checkout) -> Result<Option<String>> {
+    let head = checkout.refs("rev-parse").args(["--quiet", "--verify", "--end-of-options", "HEAD"]).ask();
+    let head = head.map_err(|failure| failure.during(format!("read HEAD of {}", checkout.top.display())))?;
+    Ok(head.map(line))
 }
 
 /// What came of one call of `git commit`.
@@ -344,9 +389,8 @@ fn make_once(
 
     let caught = catch(checkout);
     // A hook that runs after the commit cannot undo it, whatever becomes of the hook.
-    let head = checkout.refs("rev-parse").args(["--quiet", "--verify", "--end-of-options", "HEAD"]).ask();
     // That the commit is there, too, is looked at by the caller.
-    let head = head.map_err(|failure| failure.during(act()))?.map(line);
+    let head = tip(checkout)?;
     if head.as_deref() != before
         && let Some(oid) = head
     {

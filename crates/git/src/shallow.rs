@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 
+use crate::broken_chains::beside_the_graph;
 use crate::error::{Result, io_error};
 use crate::mend::write_whole;
 use crate::names::is_oid;
@@ -50,6 +51,7 @@ impl Repo {
             // Without an end git looks for all parents of these, and fails where one is missing.
             let ends = if both.is_empty() { "".as_ref() } else { ends.as_os_str() };
             let call = self.checkout.refs("rev-list").args(["--quiet", "--ignore-missing", "--stdin"]);
+            let call = beside_the_graph(call);
             call.env("GIT_SHALLOW_FILE", ends).input(asked.collect::<String>().into_bytes()).run().is_ok()
         };
         let cut = |these: &[&String], known: &[&str]| -> Vec<String> {

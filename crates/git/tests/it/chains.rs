@@ -76,6 +76,19 @@ fn remove_object(world: &World, oid: &str) {
 }
 
 #[test]
+fn a_link_that_only_the_commit_graph_names_is_missed() {
+    let world = World::new();
+    let (worktree, oids) = open_snapshots(&world, &["one", "two", "three"]);
+    let (repo, base) = (world.repo(), worktree.head().unwrap());
+    world.run(&world.path("repo"), ["commit-graph", "write", "--reachable"]);
+    let chains = [(REFERENCE.to_string(), base.clone())];
+    assert_eq!(repo.broken_chains(&chains).unwrap(), Vec::<String>::new());
+    remove_object(&world, &oids[1]);
+    assert_eq!(repo.broken_chains(&chains).unwrap(), [REFERENCE]);
+    assert_eq!(repo.mend_chain(REFERENCE, &oids, &base).unwrap().lost, [oids[1].clone()]);
+}
+
+#[test]
 fn a_chain_without_a_link_is_found_and_made_whole_of_the_others() {
     // A commit in the middle, one at the tip, and a file.
     for lost in ["two", "three", "one's file"] {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use forge_git::{CommitRequest, Committed, Limits, SnapshotRequest};
+use forge_git::{CommitRequest, Committed, Error, Limits, SnapshotRequest};
 
 use crate::world::{World, snapshot_request};
 
@@ -26,6 +26,46 @@ fn assert_whole(world: &World, directory: &Path) {
     world.run(directory, ["rev-list", "--objects", "--quiet", "--all", "--reflog", "--indexed-objects"]);
     world.run(directory, ["fsck", "--connectivity-only", "--no-dangling"]);
     world.run(directory, ["gc", "-q"]);
+}
+
+/// Has the repository's hook remove the first commit that it sees, after git has written it into its commit graph.
+fn remove_the_first_commit(world: &World) {
+    let body = "[ -e ../removed ] && exit 0; touch ../removed\n\
+        oid=$(git rev-parse HEAD); store=$(git rev-parse --git-common-dir)/objects\n\
+        git commit-graph write --reachable\n\
+        rm -f $store/$(echo $oid | cut -c1-2)/$(echo $oid | cut -c3-)";
+    world.script(&world.path("repo/.git/hooks/post-commit"), body);
+}
+
+#[test]
+fn a_commit_that_only_the_commit_graph_names_is_made_again() {
+    let world = World::new();
+    let worktree = world.worktree("one");
+    let before = worktree.head().unwrap();
+    remove_the_first_commit(&world);
+    fs::write(worktree.path().join("a.txt"), "changed\n").unwrap();
+    let commit = worktree.commit_all(&commit_request("turn".into())).unwrap();
+    assert!(world.path("worktrees/removed").exists(), "the hook did not run, so the test proves nothing");
+    let Committed::Commit { oid } = commit.committed else { panic!("{commit:?}") };
+    assert_eq!(worktree.head().unwrap(), oid);
+    assert_eq!(world.run(worktree.path(), ["rev-parse", "HEAD^"]), before);
+    assert_eq!(
+        world.run(worktree.path(), ["reflog", "show", "--format=%gs", "forge/one"]).lines().count(),
+        2
+    );
+    assert_whole(&world, &world.path("repo"));
+}
+
+#[test]
+fn a_branch_whose_only_commit_is_removed_is_not_deleted() {
+    let world = World::new();
+    let worktree = world.worktree("one");
+    world.run(worktree.path(), ["checkout", "-q", "--orphan", "unborn"]);
+    remove_the_first_commit(&world);
+    let error = worktree.commit_all(&commit_request("turn".into())).unwrap_err();
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(world.path("repo/.git/refs/heads/unborn").exists());
+    assert_eq!(worktree.branch().unwrap().as_deref(), Some("unborn"));
 }
 
 #[test]
