@@ -138,11 +138,16 @@ impl Engine {
         .await??;
         let (work, onto) = (site.clone(), rebasing.onto.clone());
         match replayed {
-            Replayed::Tip { oid } if oid == tip => Ok(Rebased::Done),
-            Replayed::Tip { oid } => {
+            Replayed::Tip { oid, .. } if oid == tip => Ok(Rebased::Done),
+            Replayed::Tip { oid, held } => {
                 rebasing.new_tip = Some(oid.clone());
                 self.note_act(act, REBASE, rebasing).await?;
-                blocking(move || work.worktree.move_to(&work.attempt.branch, &oid)).await??;
+                blocking(move || {
+                    let moved = work.worktree.move_to(&work.attempt.branch, &oid);
+                    drop(held);
+                    moved
+                })
+                .await??;
                 Ok(Rebased::Done)
             }
             Replayed::Conflicts(_) => {

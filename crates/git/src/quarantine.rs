@@ -45,6 +45,12 @@ pub(crate) struct Admitted {
     keep: PathBuf,
 }
 
+/// Commits that are kept while this lives, whether a reference leads to them or not.
+#[derive(Debug)]
+pub struct Held {
+    pub(crate) _pack: Option<Admitted>,
+}
+
 impl<'a> Quarantine<'a> {
     /// Makes one in a directory that is `scratch`'s.
     pub(crate) fn make(checkout: &'a Checkout, scratch: &Scratch) -> Result<Quarantine<'a>> {

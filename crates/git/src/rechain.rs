@@ -7,17 +7,11 @@ use crate::call::line;
 use crate::checkout::Checkout;
 use crate::error::{Error, Result};
 use crate::names::{check_own_reference, is_oid};
-use crate::quarantine::{Admitted, Quarantine};
+use crate::quarantine::{Admitted, Held, Quarantine};
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 
 use std::path::Path;
-
-/// Commits that are kept while this lives, whether a reference leads to them or not.
-#[derive(Debug)]
-pub struct Rechained {
-    _kept: Option<Admitted>,
-}
 
 /// Reads what a reference of ours says, whether that object exists or not.
 pub(crate) fn newest(checkout: &Checkout, reference: &str) -> Result<Option<String>> {
@@ -36,9 +30,9 @@ impl Repo {
     /// Writes those commits of a chain anew that are kept, without the others between them. `chain` is all of it,
     /// oldest first, each with whether it is kept. Returns the new commits, and moves no reference. No prune removes
     /// them, and no collection of garbage while the second answer lives.
-    pub fn rechain(&self, chain: &[(String, bool)]) -> Result<(Vec<String>, Rechained)> {
+    pub fn rechain(&self, chain: &[(String, bool)]) -> Result<(Vec<String>, Held)> {
         let (made, kept) = self.rechain_kept(chain, None)?;
-        Ok((made, Rechained { _kept: kept }))
+        Ok((made, Held { _pack: kept }))
     }
 
     /// With a `base`, what was checked out is left out of a snapshot when something of it since then is missing.

@@ -7,16 +7,18 @@ use crate::commit::missing_identity;
 use crate::error::{Failure, Result};
 use crate::merge::{Conflict, Merged};
 use crate::names::is_oid;
-use crate::quarantine::Quarantine;
+use crate::quarantine::{Held, Quarantine};
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 
 /// What came of building commits again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Replayed {
-    /// The new tip. Commits that would change nothing any more are left out.
+    /// The new tip. Commits that would change nothing any more are left out. No git removes it while `held` lives;
+    /// after that a reference has to lead to it.
     Tip {
         oid: String,
+        held: Held,
     },
     Conflicts(Vec<Conflict>),
 }
@@ -62,15 +64,15 @@ impl Repo {
                 now_at = self.write_again(commit, &commit.message, &tree, &now_at, signs)?;
             }
         }
-        self.pack_built(&now_at, [onto, tip])?;
-        Ok(Replayed::Tip { oid: now_at })
+        let held = self.pack_built(&now_at, [onto, tip])?;
+        Ok(Replayed::Tip { oid: now_at, held })
     }
 
     /// Packs commits that were built, before a branch leads to them: `git prune` removes no packs.
-    fn pack_built(&self, built: &str, known: [&str; 2]) -> Result<()> {
+    fn pack_built(&self, built: &str, known: [&str; 2]) -> Result<Held> {
         let scratch = Scratch::make(&self.checkout.git_dir)?;
         let packed = Quarantine::make(&self.checkout, &scratch)?.admit(&[built], &known);
-        packed.map(drop).map_err(|failure| failure.during(format!("store {built}")))
+        packed.map(|pack| Held { _pack: pack }).map_err(|failure| failure.during(format!("store {built}")))
     }
 
     fn replay_as_one(&self, commits: &[Written], tip: &str, onto: &str) -> Result<Replayed> {
@@ -80,16 +82,16 @@ impl Repo {
         };
         let own: Vec<&Written> = commits.iter().filter(|commit| commit.parents.len() < 2).collect();
         let Some(last) = own.last().copied().or(commits.last()) else {
-            return Ok(Replayed::Tip { oid: onto.to_string() });
+            return Ok(Replayed::Tip { oid: onto.to_string(), held: Held { _pack: None } });
         };
         if tree == self.tree_of(onto)? {
-            return Ok(Replayed::Tip { oid: onto.to_string() });
+            return Ok(Replayed::Tip { oid: onto.to_string(), held: Held { _pack: None } });
         }
         let messages: Vec<&[u8]> = own.iter().map(|commit| commit.message.trim_ascii()).collect();
         let message = if messages.is_empty() { last.message.clone() } else { messages.join(&b"\n\n"[..]) };
         let oid = self.write_again(last, &message, &tree, onto, self.signs()?)?;
-        self.pack_built(&oid, [onto, tip])?;
-        Ok(Replayed::Tip { oid })
+        let held = self.pack_built(&oid, [onto, tip])?;
+        Ok(Replayed::Tip { oid, held })
     }
 
     fn read_commit(&self, oid: &str) -> Result<Written> {

@@ -299,14 +299,17 @@ fn commits_are_built_again_with_author_date_and_message() {
     world.run(worktree.path(), ["commit", "-q", "--allow-empty", "-m", "empty on purpose"]);
     let tip = worktree.head().unwrap();
     let onto = world.commit_file(repo.top(), "sub/b.txt", b"moved on\n");
-    let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
+    let Replayed::Tip { oid, held } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
+    // No reference leads to them yet.
+    world.run(repo.top(), ["gc", "-q", "--prune=now"]);
     let show =
         |oid: &str| world.run(repo.top(), ["log", "-2", "--format=%an %ae %ad%n%B", "--date=raw", oid]);
     assert_eq!(show(&oid), show(&tip));
     assert_eq!(repo.ahead_behind(&oid, &onto).unwrap(), (2, 0));
     worktree.move_to("forge/one", &oid).unwrap();
+    drop(held);
     assert_eq!(fs::read(worktree.path().join("sub/b.txt")).unwrap(), b"moved on\n");
     assert_eq!(worktree.branch().unwrap().as_deref(), Some("forge/one"));
     assert!(worktree.is_clean().unwrap());
@@ -323,7 +326,7 @@ fn an_answer_to_a_conflict_that_is_a_merge_is_not_lost_when_the_base_moves_on() 
     assert!(!world.attempt(worktree.path(), ["merge", "main"]).0);
     let tip = world.commit_file(worktree.path(), "a.txt", b"both\n");
     let onto = world.commit_file(repo.top(), "sub/b.txt", b"on\n");
-    let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
+    let Replayed::Tip { oid, .. } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
     assert_eq!(world.run(repo.top(), ["show", &format!("{oid}:a.txt")]), "both");
@@ -435,7 +438,7 @@ fn the_persons_own_filters_and_line_ends_hold_on_every_way() {
     assert!(matches!(worktree.commit_all(&request("work")).unwrap().committed, Committed::Commit { .. }));
     let tip = worktree.head().unwrap();
     let onto = world.commit_file(repo.top(), "z.rot", b"other\n");
-    let Replayed::Tip { oid } = repo.replay(&base, &tip, &onto).unwrap() else {
+    let Replayed::Tip { oid, .. } = repo.replay(&base, &tip, &onto).unwrap() else {
         panic!("it does not conflict")
     };
     worktree.move_to("forge/one", &oid).unwrap();
