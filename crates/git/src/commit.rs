@@ -119,7 +119,9 @@ impl Staging {
                     let known = [staged.tree.as_str()];
                     return make(checkout, drivers, request, self.head.as_deref(), None, &known);
                 }
-                Err(error) if tries >= TRIES || error.is_shortage() || !is_lost(&error) => return Err(error),
+                Err(error) if tries >= COMMIT_TRIES || error.is_shortage() || !is_lost(&error) => {
+                    return Err(error);
+                }
                 // Somebody removed objects that no reference led to yet. The files are still there.
                 Err(_) => {}
             }
@@ -145,7 +147,8 @@ impl Staging {
         let during = |failure: Failure| failure.during(act());
         let scratch = Scratch::make(&checkout.git_dir)?;
         let quarantine = Quarantine::make(checkout, &scratch)?;
-        let update = || quarantine.catch(checkout.files("update-index").settings(&drivers.overrides));
+        // Not caught: an index that a killed server leaves must name what is in the store.
+        let update = || checkout.files("update-index").settings(&drivers.overrides);
         if afresh {
             paths.extend(self.staged_files(checkout)?);
             paths.sort();
@@ -157,7 +160,7 @@ impl Staging {
             let call = update().args(["--add", "--remove", "--replace", "-z", "--stdin"]);
             call.input(joined(&paths)).run().map_err(during)?;
         }
-        let mut call = quarantine.catch(checkout.refs("write-tree"));
+        let mut call = checkout.refs("write-tree");
         if is_partial_clone(&checkout.common_dir) {
             call = call.arg("--missing-ok");
         }
