@@ -112,9 +112,12 @@ fn a_sweep_spares_what_another_data_directory_started() {
     let name = stage.dir.file_name().unwrap().to_string_lossy();
     assert!(known.iter().any(|shim| shim.pid == spawned.shim_pid && shim.run == name), "{known:?}");
     assert_eq!(shims(std::slice::from_ref(&two)).unwrap(), []);
+    let agent = spawned.agent_pid;
     kill(spawned.shim_pid);
     spawned.reap();
     eventually("the death of the shim", || (liveness(&stage.dir).unwrap() == Liveness::Gone).then_some(()));
+    // One that is about to be gone shows no environment any more, and would be counted.
+    eventually("the agent's death", || (!is_running(agent)).then_some(()));
     assert_eq!(sweep(&stage.run, &stage.dir, std::slice::from_ref(&two)).unwrap(), 0);
     assert!(is_running(escaped));
     assert!(sweep(&stage.run, &stage.dir, &[two, one]).unwrap() >= 1);
