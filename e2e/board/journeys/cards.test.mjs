@@ -152,8 +152,11 @@ journey('an agent that stands still is sent on or stopped from its card', async 
     await button(task.title, words).click();
     // The agent plays what it is told, which is to say it.
     await world.settled(attempt.id, 'finished');
-    const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=100`);
-    assert.equal(entries.filter(({ entry }) => entry.content === 'Go on where you stopped.' && entry.entry_type.type === 'user_message').length, 1);
+    // Entries are made beside the run, and may come a moment after its end.
+    await until('the agent to have been told once', async () => {
+      const { entries } = await world.get(`/task-attempts/${attempt.id}/entries?limit=100`);
+      return entries.filter(({ entry }) => entry.content === 'Go on where you stopped.' && entry.entry_type.type === 'user_message').length === 1;
+    });
     await inColumn(page, 'Review', task.title).waitFor();
   }
   const nudged = page.waitForResponse((answer) => answer.url().endsWith(`${silent.attempt.id}/follow-up`));
