@@ -106,11 +106,13 @@ mod tests {
         assert!(write.status().unwrap().success());
         let mut call = Command::new(&program).env(MARKER, home).process_group(0).spawn().unwrap();
         let written = || std::fs::read_to_string(&helper).ok()?.trim().parse().ok().and_then(Pid::from_raw);
+        let deadline = Instant::now() + Duration::from_secs(60);
         let helper = loop {
             match written() {
                 Some(pid) => break pid,
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
+            assert!(Instant::now() < deadline, "the helper did not say its pid");
         };
         let leader = i32::try_from(call.id()).ok().and_then(Pid::from_raw).unwrap();
         // A child of it that has not become another program yet is called like it.
@@ -119,9 +121,13 @@ mod tests {
         wait_within(home, Duration::from_millis(50));
         assert!(under_way(home).is_empty());
         assert!(!reaped.join().unwrap().unwrap().success());
-        // It may be a zombie that nobody collects here, and a zombie can be signalled.
+        // A signal that was sent takes a moment to end it. It may be a zombie that nobody collects here, and a zombie can
+        // be signalled.
         let stat =
-            std::fs::read_to_string(format!("/proc/{}/stat", helper.as_raw_nonzero())).unwrap_or_default();
-        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+            || std::fs::read_to_string(format!("/proc/{}/stat", helper.as_raw_nonzero())).unwrap_or_default();
+        while !stat().is_empty() && !stat().contains(") Z ") {
+            assert!(Instant::now() < deadline, "{}", stat());
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
